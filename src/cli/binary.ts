@@ -13,6 +13,7 @@ const BESIDE_THE_SERVICE = [
   'client',
   'keys',
   'site',
+  'worker',
   'shares',
   'jobs',
   'audit',

@@ -5,7 +5,7 @@ import { createSecureContext } from 'node:tls';
 import {
   ensureDevelopmentPki,
   TrustedAuthorities,
-  type CertificateFiles,
+  type DevelopmentPki,
   type TrustLog,
 } from '#src/x509/index.js';
 import type { Config } from '#src/config/index.js';
@@ -43,21 +43,25 @@ export async function openTls(
     return Promise.resolve();
   };
   const serverOptions =
-    config.tlsMode === 'on' ? await listenerOptions(config, development?.server) : undefined;
+    config.tlsMode === 'on' ? await listenerOptions(config, development) : undefined;
   return { serverOptions, authorities, close };
 }
 
 async function listenerOptions(
   config: Config,
-  development: CertificateFiles | undefined,
+  development: DevelopmentPki | undefined,
 ): Promise<ServerOptions> {
-  const certificate = config.tlsCertificate ?? development?.certificate;
-  const key = config.tlsKey ?? development?.key;
+  const certificate = config.tlsCertificate ?? development?.server.certificate;
+  const key = config.tlsKey ?? development?.server.key;
+  const authority = development?.ca.certificate;
   if (certificate === undefined || key === undefined) {
     throw new Error('GRID_TLS_CERT and GRID_TLS_KEY are not set and there is no development CA');
   }
+  const own = await readPem('GRID_TLS_CERT', certificate);
+  // Who knows the fingerprint of a development CA only has to see it.
+  const ca = config.tlsCertificate === undefined && authority ? await readPem('', authority) : '';
   return {
-    cert: await readPem('GRID_TLS_CERT', certificate),
+    cert: `${own}${ca}`,
     key: await readPem('GRID_TLS_KEY', key),
     minVersion: 'TLSv1.2',
     ciphers: knownCiphers(config.tlsCiphers),

@@ -12,7 +12,15 @@ export { renderJobStates } from './state/job-states.page.js';
 export { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
 export { describeSlurm, type SlurmReport } from './places/slurm/slurm-report.js';
 export { SiteSecrets } from './workers/site-secrets.js';
-export { WORKER_ISOLATIONS } from './workers/worker.entity.js';
+export { WORKER_ISOLATIONS, type WorkerFacts } from './workers/worker.entity.js';
+export type {
+  ClaimAnswer,
+  ClaimedRun,
+  ClaimRequest,
+  ReportAnswer,
+  RunKey,
+  RunReport,
+} from './workers/exchange/protocol.js';
 export { WorkersService, type WorkerReport } from './workers/workers.service.js';
 export { PlaceReport } from './matching/place-report.js';
 export { ShareReport, type GroupShare } from './matching/share-report.js';

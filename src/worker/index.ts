@@ -1,3 +1,7 @@
+export { OutdatedClaimsError } from './exchange/claim-loop.js';
+export { runWorker, type WorkerSettings } from './exchange/run-worker.js';
+export { WorkerGoneError, WorkerStartError } from './exchange/worker-session.js';
+export { thisMachine } from './runs/machine-load.js';
 export { LocalProcessExecutor } from './runs/local-process.executor.js';
 export { refuseTrustedNetwork } from './runs/network-rule.js';
 export { describeLocalIsolation } from './runs/open-place.js';

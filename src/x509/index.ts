@@ -3,5 +3,5 @@ export {
   ForwardedCertificateError,
   parseForwardedCertificate,
 } from './certificate/forwarded-certificate.js';
-export { ensureDevelopmentPki, type CertificateFiles } from './issuing/development-ca.js';
+export { ensureDevelopmentPki, type DevelopmentPki } from './issuing/development-ca.js';
 export { TrustedAuthorities, type TrustLog } from './trust/trusted-authorities.js';

@@ -154,7 +154,7 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     start: [],
     isolation: ['watch'],
     runs: ['isolation', 'start', 'watch'],
-    exchange: ['runs'],
+    exchange: ['runs', 'isolation'],
   },
   webhooks: {
     signature: [],

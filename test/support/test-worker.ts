@@ -125,4 +125,4 @@ export const registered = {
   expires_in: 3600,
   lease_seconds: 90,
 };
-export const renewed = { token: expect.any(String), expires_in: 3600 };
+export const renewed = { token: expect.any(String), expires_in: 3600, lease_seconds: 90 };

@@ -8,11 +8,10 @@ import { group } from '../terminal/command.js';
 import { listOf, thing } from '../terminal/output-format.js';
 import { say } from '../terminal/output.js';
 import { onService, type CliContext } from './context.js';
+import { workerRunCommand } from './worker-run.command.js';
 
 const SITE = ['<site>', 'name of the site'] as const;
 const WORKER = ['<worker>', 'id of the worker'] as const;
-const NO_PROGRAM =
-  'this release has no `gridgate worker run` yet: jobs of the site wait until a program speaks the protocol';
 /** More than there are. */
 const ALL = 1_000_000;
 
@@ -29,7 +28,7 @@ export const siteSecretCommand = group('secret', 'with what workers enrol at a s
       const start = { server: config.publicUrl, site, ...(ca !== undefined && { ca }) };
       const command = startingLine({ ...start, secret: made.secret });
       const value = { ...made, reusable, ...start, command };
-      return { value, lines: [command], names: [made.id], notes: [NO_PROGRAM] };
+      return { value, lines: [command], names: [made.id] };
     },
   }),
   onService('list', 'the secrets of a site, without themselves', {
@@ -53,8 +52,9 @@ export const siteSecretCommand = group('secret', 'with what workers enrol at a s
   }),
 ]);
 
-/** `gridgate worker list|drain|revoke`: the programs that run jobs of sites. */
+/** `gridgate worker run|list|drain|revoke`: the programs that run jobs of sites. */
 export const workerCommand = group('worker', 'programs that run jobs of sites', [
+  workerRunCommand,
   onService('list', 'those that are there, and those that went within the last day', {
     options: [['--site <name>', 'only those of this site']],
     show: async (service, { site }) => {

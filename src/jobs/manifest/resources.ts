@@ -30,7 +30,7 @@ const MAX_TAGS = MANIFEST_KEYS.Tags.most;
 const MIB = 1024 * 1024;
 
 /** Processors and memory of the machine that this instance runs on. */
-export const THIS_MACHINE: Machine = {
+const THIS_MACHINE: Machine = {
   processors: availableParallelism(),
   ramMB: Math.floor(totalmem() / MIB),
 };

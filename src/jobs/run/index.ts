@@ -1,7 +1,7 @@
 /** What running jobs takes on a machine of its own: without a database, and without the service. */
 export { TOKEN_FILE_VARIABLE } from '../manifest/job-token.js';
 export { isOwnProgram, ONLY_OWN_PROGRAMS } from '../manifest/own-programs.js';
-export type { Executor, FreeMachine, HeldJob, RunOrder } from './executor.js';
+export type { Executor, FreeMachine, HeldJob, RunLeft, RunOrder } from './executor.js';
 export { inputDataVariables, writeInputData } from './input-data.js';
 export type { OutputPlaces } from './output-places.js';
 export { tailOf } from './output-tail.js';
@@ -19,12 +19,18 @@ export {
   SITE_PATH,
   uploadedProgram,
 } from './run-plan.js';
-export type { RunService } from './run-service.js';
+export type { RunResult, RunReturn, RunService, RunSite } from './run-service.js';
 export type { RunUsage } from './run-usage.js';
 export { type ExitRecord, judge, LIMIT_REASONS, type Verdict } from './run-verdict.js';
 export { HEAD_BYTES, scriptStart, shownFirstLine } from './script-head.js';
 export { exportLines, shellWord } from './shell-word.js';
 export { StartPause } from './start-pause.js';
-export { unpackArchive } from '../sandbox/sandbox-archive.js';
-export { sandboxDirectory, SandboxMissingError } from '../sandbox/sandbox.store.js';
+export { type ArchiveFile, packArchive, unpackArchive } from '../sandbox/sandbox-archive.js';
+export {
+  type NewArchive,
+  sandboxDirectory,
+  SandboxMissingError,
+} from '../sandbox/sandbox.store.js';
 export { MINOR } from '../state/job-state.js';
+export { parseJid } from '../state/job.js';
+export type { JobToken } from './job-tokens.js';

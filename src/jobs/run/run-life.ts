@@ -5,7 +5,7 @@ import type { RunLeft, RunOrder } from './executor.js';
 import { collectOutput, type Collected } from './output-collector.js';
 import type { OutputPlaces } from './output-places.js';
 import { RunFault, type RunPlan } from './run-plan.js';
-import type { RunService, RunStart } from './run-service.js';
+import type { RunService, RunStart, StartPermission } from './run-service.js';
 import type { RunUsage } from './run-usage.js';
 import type { Verdict } from './run-verdict.js';
 
@@ -68,7 +68,7 @@ export class RunLife<R extends Run> {
   ) {}
 
   /** Asks for the permission to start (local), or notes that the batch system has started it. */
-  async begin(run: R, start: RunStart): Promise<boolean> {
+  async begin(run: R, start: RunStart): Promise<StartPermission> {
     return this.service.starting(run.order, start);
   }
 
@@ -160,7 +160,8 @@ export class RunLife<R extends Run> {
         { err: error, jid: String(run.order.jid) },
         'the output of a job cannot be packed',
       );
-      return { parameters, fault: 'The output cannot be packed' };
+      const fault = error instanceof RunFault ? error.app : 'The output cannot be packed';
+      return { parameters, fault };
     }
   }
 }

@@ -11,6 +11,9 @@ export interface RunStart {
   reference?: string | undefined;
 }
 
+/** False: the program may not be started any more. An end of the permission is in seconds of /proc/uptime. */
+export type StartPermission = boolean | { untilSeconds: number };
+
 /** How the program of a run ended, and what it left. */
 export interface RunResult {
   /** Undefined: it ended well. */
@@ -48,7 +51,7 @@ export interface RunReturn {
  */
 export interface RunService {
   /** Asks for the permission to start, or notes that a batch system has started it; false when it is not wanted any more. */
-  starting(run: RunOrder, start: RunStart): Promise<boolean>;
+  starting(run: RunOrder, start: RunStart): Promise<StartPermission>;
   /** Its program has ended and its output is kept. */
   ended(run: RunOrder, result: RunResult): Promise<void>;
   /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */

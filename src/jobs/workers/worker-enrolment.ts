@@ -52,7 +52,7 @@ export class WorkerEnrolment {
         this.audit.done('worker.registered', details, { request });
       }
       const token = await this.tokenFor({ id, jkt });
-      return { isNew, answer: { id, ...token, lease_seconds: workerLeaseSeconds(this.config) } };
+      return { isNew, answer: { id, ...token } };
     } catch (error) {
       this.audit.refused('worker.registered', { site }, request, error);
       throw error;
@@ -82,7 +82,10 @@ export class WorkerEnrolment {
 
   private async tokenFor(worker: Pick<WorkerEntity, 'id' | 'jkt'>): Promise<WorkerTokenAnswer> {
     const { token, expiresInSeconds } = await this.tokens.mint(worker);
-    return { token, expires_in: expiresInSeconds };
+    return {
+      ...{ token, expires_in: expiresInSeconds },
+      lease_seconds: workerLeaseSeconds(this.config),
+    };
   }
 
   private async keep(

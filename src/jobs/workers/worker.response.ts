@@ -3,11 +3,11 @@ export interface WorkerTokenAnswer {
   token: string;
   /** Seconds. */
   expires_in: number;
+  /** Seconds of silence after which the worker's runs are taken for stalled. */
+  lease_seconds: number;
 }
 
 /** Answer of `POST /workers`. */
 export interface RegisteredWorkerAnswer extends WorkerTokenAnswer {
   id: string;
-  /** Seconds of silence after which the worker's runs are taken for stalled. */
-  lease_seconds: number;
 }

@@ -6,7 +6,12 @@ export interface KernelLimits {
   /** Size of a file in blocks of 512 bytes. */
   fileBlocks: number;
   openFiles: number;
+  /** From this second of /proc/uptime on the run is not started any more; undefined: it may whenever. */
+  startUntilSeconds?: number | undefined;
 }
+
+/** The first line of a run that is never started. */
+export const ABANDONED_RECORD = 'abandoned end\n';
 
 /** What the supervisor runs. */
 export interface SupervisedCommand {
@@ -23,7 +28,8 @@ export interface SupervisedCommand {
  * file, since to make one costs more than anything else that is written here):
  *
  *  "<pid> <start ticks> end"  with which it is created exclusively. Who creates it decides about the start: the supervisor
- *                             (then the payload may run) or a service that gives the run up (then it never will).
+ *                             (then the payload may run) or a service that gives the run up (then it never will). A supervisor that
+ *                             comes too late gives it up itself.
  *  objects of JSON            what bubblewrap tells of its sandbox: without an exit code it could not be made.
  *  the output of `times`      after the payload: CPU of the payload in its second line.
  *  "<exit code> end"          by one write.
@@ -42,9 +48,12 @@ stat=
 read -r stat 2>/dev/null < /proc/$$/stat
 startOf() { shift 19; ticks=$1; }
 if [ -n "$stat" ]; then startOf \${stat##*) }; fi
-printf '%s %s end\\n' "$$" "$ticks" 2>/dev/null > started || exit 111
-cpu=$1 memory=$2 blocks=$3 files=$4 filter=$5
-shift 5
+cpu=$1 memory=$2 blocks=$3 files=$4 filter=$5 until=$6
+shift 6
+first="$$ $ticks"
+if [ -n "$until" ] && read -r up _ 2>/dev/null < /proc/uptime && [ "\${up%.*}" -ge "$until" ]; then first=abandoned; fi
+printf '%s end\\n' "$first" 2>/dev/null > started || exit 111
+[ "$first" != abandoned ] || exit 111
 (
   ulimit -c 0
   echo 1000 2>/dev/null >|/proc/self/oom_score_adj
@@ -74,6 +83,7 @@ export function supervisorCommand(limits: KernelLimits, run: SupervisedCommand):
     String(limits.fileBlocks),
     String(limits.openFiles),
     run.filter ?? '',
+    limits.startUntilSeconds === undefined ? '' : String(Math.floor(limits.startUntilSeconds)),
     ...run.command,
   ];
 }

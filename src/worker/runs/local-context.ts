@@ -8,6 +8,7 @@ import { planOf, type RunOrder, type RunOutcomesOf, type RunService } from '#src
 import type { AccountPool } from '../isolation/account-pool.js';
 import type { Isolation, IsolationReport } from '../isolation/isolation.js';
 import type { JobRights } from './job-rights.js';
+import type { Share } from './machine-load.js';
 import { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import type { RunRoot } from './run-root.js';
@@ -19,8 +20,12 @@ export interface LocalProcessParts {
   config: Config;
   logger: Logger;
   clock: Clock;
-  scheduler: Scheduler;
+  scheduler: Pick<Scheduler, 'add'>;
   serviceOf: RunOutcomesOf;
+  /** What jobs may have of the machine; undefined: all that it has. */
+  machine?: Share;
+  /** What is kept of an order in the directory of its run, for a worker that has no database. */
+  orderText?: (order: RunOrder) => string;
   /** Told how jobs are kept apart here, once that is known. */
   onIsolation: (report: IsolationReport) => void;
   /** Told why no job can be started on this machine now, and with null when jobs can. */

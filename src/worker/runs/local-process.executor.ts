@@ -66,11 +66,16 @@ export class LocalProcessExecutor implements Executor {
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
     this.pace = new RunPace(this.slots);
-    this.machine = new MachineLoad(thisMachine(), this.slots, ownProcessors());
+    this.machine = new MachineLoad(parts.machine ?? thisMachine(), this.slots, ownProcessors());
   }
 
   get id(): string {
     return this.context.id;
+  }
+
+  /** The directory of runs. */
+  get root(): string {
+    return this.context.place.root.path;
   }
 
   get fault(): string | null {
@@ -85,6 +90,11 @@ export class LocalProcessExecutor implements Executor {
       this.tasks = tasks.map((task) => this.parts.scheduler.add(task));
     }
     return this.opened !== undefined;
+  }
+
+  /** The runs that it has, also those whose end is not reported yet. */
+  get current(): Iterable<LocalRun> {
+    return this.runs.values();
   }
 
   serves({ backend }: Site): boolean {
@@ -223,9 +233,10 @@ export class LocalProcessExecutor implements Executor {
   /** Resolves when the payload has ended and its place is free. */
   private async launch(run: LocalRun): Promise<void> {
     const startedAt = this.context.now();
-    const mayStart = await this.life.begin(run, { startedAt, from: ['Matched'] });
+    const permission = await this.life.begin(run, { startedAt, from: ['Matched'] });
+    if (typeof permission === 'object') run.startUntilSeconds = permission.untilSeconds;
     await loopTurn.room(); // before the look: nothing comes between it and the order to start
-    if (!mayStart || run.isStopped) {
+    if (permission === false || run.isStopped) {
       // Whether the permission was written may be unknown: the database was lost before it could tell.
       run.directory.abandon();
       await this.requeue(run);
@@ -241,6 +252,7 @@ export class LocalProcessExecutor implements Executor {
       if (!(await this.isEndedWithout(run))) return;
     }
     if (await this.whenOpen().recovery.isNeverStarted(run)) {
+      if (run.directory.start() === 'abandoned') return this.requeue(run); // its permission was over
       await this.refuse(run, new MachineFault('nothing can be written on its disk'));
       return;
     }
@@ -332,6 +344,8 @@ export class LocalProcessExecutor implements Executor {
 
   /** A job that the database says we hold, but that we know nothing of: our predecessor was killed. */
   private async recover(job: HeldJob): Promise<void> {
+    // What a worker holds is what its directories have.
+    if (this.parts.orderText && !this.context.directoryOf(job).exists()) return;
     if (job.status === 'Matched' && this.hasReconciled) {
       const age = this.parts.clock.now() - job.lastUpdate.getTime();
       if (age < FORGOTTEN_MS) return; // claimed this moment, not handed over yet

@@ -17,6 +17,8 @@ export class LocalRun {
   processors: readonly number[] = [];
   /** Its account; undefined for the service's own. */
   uid: number | undefined;
+  /** When its permission to start ends, seconds of /proc/uptime; undefined: never. */
+  startUntilSeconds: number | undefined;
   /** When it was taken, milliseconds. */
   takenMs = 0;
   /** When the payload began, milliseconds; 0 before that. */

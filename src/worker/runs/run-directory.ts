@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { machineFaultOf } from '#src/kernel/index.js';
 import { type ExitRecord, tailOf } from '#src/jobs/run/index.js';
 import { RUN_FILES } from '../isolation/isolation.js';
-import { cpuSecondsOf } from '../isolation/supervisor.js';
+import { ABANDONED_RECORD, cpuSecondsOf } from '../isolation/supervisor.js';
 
 /** Who runs, as the supervisor wrote it. */
 export interface StartRecord {
@@ -32,7 +32,8 @@ export type Start = StartRecord | 'abandoned' | 'being written' | 'none';
 export const TOKEN_FILE = 'bearer';
 /** End of the name of a directory that is being removed. */
 export const ASIDE = '.gone';
-const ABANDONED = 'abandoned end\n';
+/** Name of the file with what is kept of the order. */
+export const ORDER_FILE = 'order';
 const SAID_BYTES = 500;
 
 /**
@@ -78,6 +79,11 @@ export class RunDirectory {
     chownSync(this.work, uid, uid);
   }
 
+  /** Keeps an order, before anything else is there. */
+  writeOrder(text: string): void {
+    this.write(ORDER_FILE, text);
+  }
+
   /** Makes the file of one output; answers its path. The job may open its descriptor of it again, as `/dev/stdout`. */
   makeOutput(name: 'out' | 'err', uid: number | undefined): string {
     const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
@@ -118,7 +124,7 @@ export class RunDirectory {
   /** Decides that the run never starts. False when the supervisor was first. Throws when there is no directory. */
   abandon(): boolean {
     try {
-      this.write('started', ABANDONED);
+      this.write('started', ABANDONED_RECORD);
       return true;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
@@ -130,7 +136,7 @@ export class RunDirectory {
   start(): Start {
     const text = this.read('started');
     if (text === undefined) return 'none';
-    if (text === ABANDONED) return 'abandoned';
+    if (text === ABANDONED_RECORD) return 'abandoned';
     const match = /^(\d+) (\d+) end\n/.exec(text);
     if (!match) return 'being written';
     return { pid: Number(match[1]), startTicks: match[2] as string };

@@ -17,9 +17,9 @@ describe('RunPace', () => {
     expect([0, 1, 2].map((taken) => pace.wanted(taken))).toEqual([2, 1, 0]);
   });
 
-  it('takes short ones ahead, at most 64, in steps of no less than the places', () => {
+  it('takes short ones ahead, at most 64, when half of those are used up', () => {
     const pace = after(new RunPace(4), 0);
-    expect([0, 64, 65, 68].map((taken) => pace.wanted(taken))).toEqual([68, 4, 0, 0]);
+    expect([0, 34, 35, 36, 68].map((taken) => pace.wanted(taken))).toEqual([68, 34, 33, 0, 0]);
   });
 
   it('stops to run ahead when the runs of now are long', () => {

@@ -12,7 +12,7 @@ export class RunPace {
   /** How many more to take when there are `taken`; many short runs come in a few large steps, not one by one. */
   wanted(taken: number): number {
     const free = this.slots + this.ahead - taken;
-    return free >= Math.min(this.slots, 1 + this.steps / 2) ? free : 0;
+    return free >= 1 + this.ahead / 2 ? free : 0;
   }
 
   /** How many are prepared while all places are taken. */

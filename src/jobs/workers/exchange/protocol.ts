@@ -14,7 +14,13 @@ export interface ClaimRequest {
   /** Those of them that it is ending: it knows that they are not wanted. */
   stopping?: RunKey[] | undefined;
   /** What its runs leave free. */
-  free: { processors: number; ramMB: number; gpus?: number | undefined };
+  free: {
+    processors: number;
+    ramMB: number;
+    gpus?: number | undefined;
+    /** Jobs of one processor that it would prepare beyond that, while others run. */
+    ahead?: number | undefined;
+  };
   /** It knows that it is drained. */
   isDraining?: boolean | undefined;
   /** Why it takes nothing now, as a sentence for people; null when it does. */

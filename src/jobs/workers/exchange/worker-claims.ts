@@ -149,7 +149,10 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
       const most = this.config.requestTimeout * PART_OF_DEADLINE;
       const timer = setTimeout(gone, Math.min(request.wait, most) * 1000);
       signal.addEventListener('abort', gone);
-      if (signal.aborted) return gone();
+      const other = this.open.get(worker.id);
+      // Claims that come together may have got here in any order.
+      if (signal.aborted || (other && other.request.seq > request.seq)) return gone();
+      other?.end({ orders: [], look: false });
       this.open.set(worker.id, claim);
       if (request.most > 0) this.match(worker.site);
       if (claim.jids.size > 0) void this.look(); // a kill may have come since the comparison
@@ -264,7 +267,7 @@ function claimantOf(
       processors: Math.min(free.processors, whole.processors),
       ramMB: Math.min(free.ramMB, whole.ramMB),
       gpus: Math.min(free.gpus ?? 0, whole.gpus),
-      ...{ ahead: 0, whole },
+      ...{ ahead: free.ahead ?? 0, whole },
     }),
     mayTake,
     load: () => 0,

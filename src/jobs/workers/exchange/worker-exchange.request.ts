@@ -49,6 +49,12 @@ class FreeRequest {
   @Min(0)
   @IsInt()
   gpus?: number;
+
+  @IsOptional()
+  @Max(MOST_CLAIMED)
+  @Min(0)
+  @IsInt()
+  ahead?: number;
 }
 
 /** Body of `POST /workers/<id>/claims`. */

@@ -1,0 +1,233 @@
+import { readdirSync } from 'node:fs';
+import { sleep } from '#src/kernel/index.js';
+import type { Logger } from '#src/runtime/index.js';
+import type { ClaimAnswer, ClaimRequest, RunKey } from '#src/jobs/index.js';
+import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
+import { isAway, Pauses } from './repeated.js';
+import type { RemoteRunService } from './remote-run-service.js';
+import { keptOrder, keyOf, orderOf } from './run-order.js';
+import { RefusedError } from './service-link.js';
+import type { ClaimNumbers } from './worker-identity.js';
+import type { WorkerSession } from './worker-session.js';
+
+/** So long may the service take for an answer, seconds. */
+const WAIT_SECONDS = 25;
+const MOST_CLAIMED = 200;
+const MOST_FAULT = 255;
+const COMPARE_MS = 5_000;
+/** A claim that waits is replaced by one with more room after so long: many runs may end within it. */
+const MORE_MS = 200;
+/** After an answer without anything that can be done now. */
+const PAUSE_MS = 500;
+/** So many claims in a row that are behind another's are no chance. */
+const MOST_OUTDATED = 5;
+const OUTDATED = 'worker.claim-outdated';
+const RUN_NAME = /^\d+\.\d+$/;
+
+/** What the loop of claims works with. */
+export interface ClaimLoopParts {
+  executor: LocalProcessExecutor;
+  service: RemoteRunService;
+  session: Pick<WorkerSession, 'json'>;
+  numbers: Pick<ClaimNumbers, 'next'>;
+  logger: Logger;
+  /** Milliseconds without a run after which the worker ends; Infinity for never. */
+  idleMs: number;
+  signal: AbortSignal;
+}
+
+/** Another program claims with the key of this worker. */
+export class OutdatedClaimsError extends Error {
+  constructor() {
+    super('Another program claims runs with the key of this worker: was its directory copied?');
+    this.name = 'OutdatedClaimsError';
+  }
+}
+
+/**
+ * Keeps one claim of the worker open: it says what the worker has and would take, and its answer brings runs and commands. When there
+ * is more room than the open claim has said, a newer one takes its place.
+ */
+export class ClaimLoop {
+  private open: ClaimRequest | undefined;
+  private wake: () => void = () => undefined;
+  /** Runs that are not the worker's any more, until nothing of them is left. */
+  private readonly forgotten = new Set<RunKey>();
+  private later: NodeJS.Timeout | undefined;
+  private hasCompared = false;
+  private isDraining = false;
+  private outdated = 0;
+  private lastRunMs = Date.now();
+  private readonly pauses = new Pauses();
+
+  constructor(private readonly parts: ClaimLoopParts) {
+    parts.executor.onFree = () => this.onFree();
+  }
+
+  /**
+   * Claims until the worker is drained, or has been idle for as long as it may be. Rejects with WorkerGoneError, OutdatedClaimsError, and
+   * the reason of the signal.
+   */
+  async run(): Promise<'drained' | 'idle'> {
+    const { signal } = this.parts;
+    let fail: (error: unknown) => void = () => undefined;
+    const failed = new Promise<never>((_, reject) => (fail = reject));
+    failed.catch(() => undefined);
+    this.compareAgain().catch(fail);
+    for (;;) {
+      signal.throwIfAborted();
+      const woken = new Promise<void>((resolve) => (this.wake = resolve));
+      const claimed = this.claim();
+      claimed.catch(fail);
+      await Promise.race([claimed, woken, failed]);
+      const end = this.endOf();
+      if (end !== undefined) return end;
+    }
+  }
+
+  /** It drains: nothing more is taken. */
+  drain(): void {
+    this.isDraining = true;
+    this.wake();
+  }
+
+  private endOf(): 'drained' | 'idle' | undefined {
+    if (this.holding().length > 0) {
+      this.lastRunMs = Date.now();
+      return undefined;
+    }
+    if (this.isDraining) return 'drained';
+    return Date.now() - this.lastRunMs >= this.parts.idleMs ? 'idle' : undefined;
+  }
+
+  private onFree(): void {
+    const { open } = this;
+    if (!open) return;
+    const { most, free } = this.wish();
+    if (most === 0) return;
+    if (open.most === 0) return this.wake();
+    const isMore =
+      most > open.most || free.processors > open.free.processors || free.ramMB > open.free.ramMB;
+    if (isMore) this.later ??= setTimeout(() => this.wakeLate(), MORE_MS).unref();
+  }
+
+  private wakeLate(): void {
+    this.later = undefined;
+    this.wake();
+  }
+
+  private async claim(): Promise<void> {
+    const { session, numbers, signal } = this.parts;
+    const seq = await numbers.next();
+    const request: ClaimRequest = { seq, ...this.wish(), ...this.held(), wait: WAIT_SECONDS };
+    this.open = request;
+    const sentMs = Date.now();
+    try {
+      const answer = await session.json<ClaimAnswer>('POST', '/claims', { json: request, signal });
+      this.pauses.reset();
+      this.outdated = 0;
+      const isNews = this.take(answer);
+      const isEarly = Date.now() - sentMs < PAUSE_MS && this.open === request;
+      if (!isNews && isEarly) await sleep(PAUSE_MS, { signal });
+    } catch (error) {
+      if (this.open === request) await this.onFault(error);
+    } finally {
+      if (this.open === request) this.open = undefined;
+    }
+  }
+
+  private async onFault(error: unknown): Promise<void> {
+    const { signal, logger } = this.parts;
+    signal.throwIfAborted();
+    if (error instanceof RefusedError && error.code === OUTDATED) {
+      this.outdated += 1;
+      if (this.outdated > MOST_OUTDATED) throw new OutdatedClaimsError();
+      return;
+    }
+    if (!isAway(error)) throw error;
+    const pause = this.pauses.next(error);
+    logger.warn({ reason: error.detail, seconds: Math.round(pause / 1000) }, 'the service is away');
+    await sleep(pause, { signal });
+  }
+
+  private wish(): Pick<ClaimRequest, 'most' | 'free' | 'fault'> & { isDraining?: true } {
+    const { executor } = this.parts;
+    const { processors, ramMB, ahead } = executor.freeMachine([]);
+    const mayTake = this.hasCompared && !this.isDraining;
+    return {
+      most: mayTake ? Math.min(MOST_CLAIMED, executor.freeSlots()) : 0,
+      free: {
+        processors: Math.max(0, processors),
+        ramMB: Math.max(0, ramMB),
+        ahead: Math.max(0, ahead + Math.min(0, processors)),
+      },
+      ...(executor.fault !== null && { fault: executor.fault.slice(0, MOST_FAULT) }),
+      ...(this.isDraining && { isDraining: true }),
+    };
+  }
+
+  private held(): { holding: RunKey[]; stopping: RunKey[] } {
+    const runs = [...this.parts.executor.current].filter(({ isStopped }) => isStopped);
+    const stopping = runs
+      .map(({ order }) => keyOf(order))
+      .filter((run) => !this.forgotten.has(run));
+    return { holding: this.holding(), stopping };
+  }
+
+  /** Runs that the worker has: those that it looks after, and those whose directories are there. */
+  private holding(): RunKey[] {
+    const { executor } = this.parts;
+    const known = new Set([...executor.current].map(({ order }) => keyOf(order)));
+    for (const run of this.onDisk()) {
+      if (!known.has(run) && keptOrder(executor.root, run)) known.add(run);
+    }
+    return [...known].filter((run) => !this.forgotten.has(run));
+  }
+
+  private onDisk(): RunKey[] {
+    return readdirSync(this.parts.executor.root).filter((name) => RUN_NAME.test(name));
+  }
+
+  /** Does what an answer says; false when it says nothing that can be done. */
+  private take({ runs, stop, forget, isDrained }: ClaimAnswer): boolean {
+    const { executor, service } = this.parts;
+    const known = new Map([...executor.current].map((run) => [keyOf(run.order), run]));
+    for (const key of forget) {
+      this.forgotten.add(key);
+      const run = known.get(key);
+      if (!run) continue;
+      service.forget(run.order);
+      executor.cancel(run.key);
+    }
+    const stopped = stop.filter((key) => known.has(key));
+    for (const key of stopped) executor.cancel(known.get(key)?.key ?? '');
+    const fresh = runs.filter(({ run }) => !known.has(run) && !this.forgotten.has(run));
+    if (fresh.length > 0) executor.start(fresh.map(orderOf));
+    const wasDraining = this.isDraining;
+    this.isDraining ||= isDrained;
+    const isDrainNews = this.isDraining && !wasDraining;
+    return fresh.length + stopped.length + forget.length > 0 || isDrainNews;
+  }
+
+  /** Finds again what an earlier process of this worker, or a fault, has left; and removes what nobody knows. */
+  private async compareAgain(): Promise<void> {
+    const { executor, logger, signal } = this.parts;
+    for (;;) {
+      const onDisk = this.onDisk();
+      const wanted = onDisk.filter((run) => !this.forgotten.has(run));
+      try {
+        await executor.reconcile(wanted.flatMap((run) => keptOrder(executor.root, run) ?? []));
+        if (!this.hasCompared) {
+          this.hasCompared = true;
+          this.wake();
+        }
+      } catch (error) {
+        signal.throwIfAborted();
+        logger.error({ err: error }, 'runs are not compared with what is on the disk');
+      }
+      const left = new Set([...onDisk, ...[...executor.current].map(({ order }) => keyOf(order))]);
+      for (const run of this.forgotten) if (!left.has(run)) this.forgotten.delete(run);
+      await sleep(COMPARE_MS, { signal });
+    }
+  }
+}

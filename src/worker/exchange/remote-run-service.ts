@@ -1,0 +1,258 @@
+import { createReadStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { Problem, randomId } from '#src/kernel/index.js';
+import type { RunReport } from '#src/jobs/index.js';
+import {
+  type ArchiveFile,
+  type JobToken,
+  MINOR,
+  type NewArchive,
+  packArchive,
+  RunFault,
+  type RunLeft,
+  type RunOrder,
+  type RunResult,
+  type RunReturn,
+  type RunService,
+  type RunSite,
+  SandboxMissingError,
+} from '#src/jobs/run/index.js';
+import { repeated } from './repeated.js';
+import { type ClaimedOrder, keyOf } from './run-order.js';
+import { type Answered, type RunReportBox } from './run-reports.js';
+import { awayFrom, RefusedError } from './service-link.js';
+import type { WorkerSession } from './worker-session.js';
+
+/** Outputs of up to so many bytes go with the report of the end. */
+const SMALL_BYTES = 64 * 1024;
+const MOST_TEXT = 255;
+const MOST_NAMES = 32 * 1024;
+const NOT_FOUND = 404;
+
+/** How the output of a run reaches the service. */
+type Output = { archive: string } | { put: true };
+/** What of a report is about the run. */
+type Members<R> = R extends { run: string } ? Omit<R, 'run'> : never;
+
+/** What the service for the runs of a worker works with. */
+export interface RemoteParts {
+  session: Pick<WorkerSession, 'request' | 'json'>;
+  /** So long holds a permission to start. */
+  leaseSeconds: () => number;
+  /** Reports that ask for the permission to start, and all others: those may wait for their outputs to be kept. */
+  starts: RunReportBox;
+  ends: RunReportBox;
+  /** Directory for archives on their way. */
+  spool: string;
+  /** Jobs of sites that give them the network may have that of this machine. */
+  allowsNetwork: boolean;
+  /** Seconds of a clock that goes on while the machine sleeps. */
+  secondsOfBoot: () => number;
+  signal: AbortSignal;
+}
+
+/**
+ * The service over HTTPS, as the runs of a worker see it: what becomes of them is reported until it is answered, however long the
+ * service is away. Of a run that is not the worker's any more nothing is reported.
+ */
+export class RemoteRunService implements RunService {
+  private readonly forgotten = new Map<RunOrder, () => void>();
+  private readonly isForgotten = new WeakSet<RunOrder>();
+  private readonly outputs = new WeakMap<RunOrder, Output>();
+  private readonly withToken = new WeakSet<RunOrder>();
+
+  constructor(private readonly parts: RemoteParts) {}
+
+  /** The run is not the worker's any more: whatever waits for an answer about it goes on. */
+  forget(run: RunOrder): void {
+    this.isForgotten.add(run);
+    this.forgotten.get(run)?.();
+  }
+
+  /**
+   * The permission holds for the lease from the moment at which it was asked for, by a clock that goes on while the machine sleeps: an
+   * answer that comes later, or to who slept, is none.
+   */
+  async starting(run: RunOrder): Promise<false | { untilSeconds: number }> {
+    const { starts, leaseSeconds, secondsOfBoot } = this.parts;
+    for (;;) {
+      const { go, sentAt } = await this.report(run, { kind: 'starting' }, starts);
+      if (!go) return false;
+      const untilSeconds = sentAt + leaseSeconds();
+      if (secondsOfBoot() < untilSeconds) return { untilSeconds };
+    }
+  }
+
+  async ended(
+    run: RunOrder,
+    { failure, usage, parameters, outputFault }: RunResult,
+  ): Promise<void> {
+    const text = (name: string, most = MOST_TEXT): string | undefined =>
+      clipped(parameters[name]?.toString(), most);
+    const number = (name: string): number | undefined =>
+      typeof parameters[name] === 'number' ? parameters[name] : undefined;
+    await this.report(run, {
+      kind: 'ended',
+      ...defined({
+        failure: failure && {
+          minor: failure.minor,
+          ...defined({ app: clipped(failure.app) }),
+        },
+        ...{ wallSeconds: usage?.wallSeconds, cpuSeconds: usage?.cpuSeconds },
+        ...{ maxRssBytes: usage?.maxRssBytes, memoryMb: usage?.memoryMb },
+        ...{ exitCode: number('ExitCode'), diskMB: number('DiskSpace(MB)') },
+        ...{ host: text('HostName'), isolation: text('Isolation') },
+        missing: text('MissingOutput', MOST_NAMES),
+        leftOut: text('OutputLeftOut', MOST_NAMES),
+        notRequested: text('OutputNotRequested', MOST_NAMES),
+        ...{ output: this.outputs.get(run), outputFault: clipped(outputFault) },
+      }),
+    });
+  }
+
+  async returned(run: RunOrder, { reason, isOfMachine }: RunReturn): Promise<void> {
+    const members = defined({ reason: clipped(reason), isOfMachine });
+    await this.report(run, { kind: 'returned', ...members });
+  }
+
+  async returnedUnstarted(run: RunOrder): Promise<boolean> {
+    await this.returned(run, {});
+    return true;
+  }
+
+  async refused(run: RunOrder, { minor, app }: { minor: string; app: string }): Promise<void> {
+    await this.report(run, { kind: 'refused', minor, app: clipped(app) });
+  }
+
+  async missing(run: RunOrder, app: string): Promise<void> {
+    await this.report(run, { kind: 'lost', app: clipped(app) });
+  }
+
+  async released(run: RunOrder, { use }: RunLeft = {}): Promise<void> {
+    const output = this.outputs.get(run);
+    await this.report(run, {
+      kind: 'ended',
+      ...defined({ wallSeconds: use?.wallSeconds, cpuSeconds: use?.cpuSeconds, output }),
+    });
+  }
+
+  /** The claims of the worker are the sign of life. */
+  resumed(): Promise<boolean> {
+    return Promise.resolve(false);
+  }
+
+  async keepOutput(run: RunOrder, files: readonly ArchiveFile[]): Promise<string> {
+    const path = join(this.parts.spool, `out-${randomId()}`);
+    try {
+      const archive = await packArchive(files, path);
+      const { hash } = archive;
+      if (this.isForgotten.has(run)) return hash;
+      if ('content' in archive && archive.sizeBytes <= SMALL_BYTES) {
+        this.outputs.set(run, { archive: archive.content.toString('base64') });
+      } else if (await this.put(run, archive)) this.outputs.set(run, { put: true });
+      return hash;
+    } finally {
+      await rm(path, { force: true });
+    }
+  }
+
+  async openInput(run: RunOrder): Promise<Readable> {
+    const { session } = this.parts;
+    try {
+      const answer = await session.request('GET', `/runs/${keyOf(run)}/input`, { stream: true });
+      return Readable.from(connected(answer.body));
+    } catch (error) {
+      if (!(error instanceof RefusedError) || error.status !== NOT_FOUND) throw error;
+      throw new SandboxMissingError(run.inputSandbox ?? '');
+    }
+  }
+
+  inputData(run: RunOrder): Promise<string | undefined> {
+    return Promise.resolve((run as ClaimedOrder).claimed.inputData);
+  }
+
+  /** The first came with the run. */
+  async token(run: RunOrder): Promise<JobToken | undefined> {
+    const { token: given } = (run as ClaimedOrder).claimed;
+    const isFirst = given !== undefined && !this.withToken.has(run);
+    if (isFirst) this.withToken.add(run);
+    else if (!given && !this.isKept(run)) return undefined;
+    const { token, expiresIn } = isFirst
+      ? given
+      : await this.parts.session.json<{ token: string; expiresIn: number }>(
+          'POST',
+          `/runs/${keyOf(run)}/token`,
+        );
+    return { token, expiresInSeconds: expiresIn };
+  }
+
+  siteOf(run: RunOrder): Promise<RunSite> {
+    const { path, hasNetwork = false } = (run as ClaimedOrder).claimed;
+    return Promise.resolve({ path, hasNetwork: hasNetwork && this.parts.allowsNetwork });
+  }
+
+  /** One whose order was read from the disk. */
+  private isKept(run: RunOrder): boolean {
+    return 'status' in run;
+  }
+
+  private async report(
+    run: RunOrder,
+    members: Members<RunReport>,
+    box = this.parts.ends,
+  ): Promise<Answered> {
+    const nothing: Answered = { run: keyOf(run), forget: true, sentAt: 0 };
+    if (this.isForgotten.has(run)) return nothing;
+    const report = { run: keyOf(run), ...members };
+    try {
+      return await new Promise<Answered>((resolve, reject) => {
+        this.forgotten.set(run, () => resolve(nothing));
+        box.send(report).then(resolve, reject);
+      });
+    } finally {
+      this.forgotten.delete(run);
+    }
+  }
+
+  /** True when the service has it, false when the run is not the worker's any more. Throws RunFault for one that is refused. */
+  private async put(run: RunOrder, archive: NewArchive): Promise<boolean> {
+    const { session, signal } = this.parts;
+    const data = (): Uint8Array | AsyncIterable<Uint8Array> =>
+      'content' in archive ? archive.content : createReadStream(archive.path);
+    try {
+      await repeated(async () => {
+        if (this.isForgotten.has(run)) return;
+        await session.request('PUT', `/runs/${keyOf(run)}/output`, { data });
+      }, signal);
+      return !this.isForgotten.has(run);
+    } catch (error) {
+      if (!(error instanceof RefusedError)) throw error;
+      if (error.status === NOT_FOUND) return false;
+      throw new RunFault(MINOR.uploadingOutput, `The output is refused: ${error.detail}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+/** A cut connection is a service that is away, and not an archive with a fault. */
+async function* connected(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    const cause = awayFrom(error);
+    throw cause instanceof Problem ? cause : Problem.unavailable('The input ends early', { cause });
+  }
+}
+
+function clipped<T extends string | undefined>(text: T, most = MOST_TEXT): T {
+  return text?.slice(0, most) as T;
+}
+
+/** Without members that are undefined. */
+function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
+  const entries = Object.entries(members).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}

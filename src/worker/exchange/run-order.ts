@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseJson, stringifyJson } from '#src/kernel/index.js';
+import type { ClaimedRun, RunKey } from '#src/jobs/index.js';
+import { type HeldJob, parseJid, type RunOrder } from '#src/jobs/run/index.js';
+import { ORDER_FILE } from '../runs/run-directory.js';
+
+/** A run as the service has given it to the worker. */
+export interface ClaimedOrder extends RunOrder {
+  claimed: ClaimedRun;
+}
+
+/** What stands in the directory of a run, for a worker that is started again. */
+interface KeptOrder {
+  /** The boot of the machine in which it was claimed. */
+  boot: string;
+  claimed: ClaimedRun;
+}
+
+/** Name of a run in the exchanges, and of its directory. */
+export function keyOf({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
+  return `${jid}.${attempt}`;
+}
+
+/** The order that a claim was answered with. Throws Error for a name that is none of a run. */
+export function orderOf(claimed: ClaimedRun): ClaimedOrder {
+  const { run, site, setup, owner, ownerGroup, cpuTime, manifest } = claimed;
+  const [, id = '', attempt = ''] = /^(\d+)\.(\d+)$/.exec(run) ?? [];
+  const jid = parseJid(id);
+  if (jid === undefined) throw new Error(`the service has given a run without a name: ${run}`);
+  return {
+    ...{ jid, attempt: Number(attempt), site, setup, owner, ownerGroup, cpuTime, manifest },
+    inputSandbox: claimed.inputSandbox ?? null,
+    claimed,
+  };
+}
+
+/** What is kept of an order; its token is not. */
+export function orderText({ claimed }: ClaimedOrder, boot: string): string {
+  const { token: _, ...kept } = claimed;
+  return stringifyJson({ boot, claimed: kept } satisfies KeptOrder);
+}
+
+/**
+ * The order of a run whose directory is there, as of one that has perhaps begun; undefined when the directory has none: the worker was
+ * ended before it was written, or the machine was.
+ */
+export function keptOrder(root: string, run: RunKey): (HeldJob & ClaimedOrder) | undefined {
+  try {
+    const text = readFileSync(join(root, run, ORDER_FILE), 'utf8');
+    const { boot, claimed } = parseJson(text) as unknown as KeptOrder;
+    const lastUpdate = new Date(0);
+    return {
+      ...orderOf(claimed),
+      ...{ status: 'Running', reference: boot, startedAt: null, lastUpdate },
+    };
+  } catch {
+    return undefined;
+  }
+}

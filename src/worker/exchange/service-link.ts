@@ -1,0 +1,137 @@
+import { DpopProver } from '#src/oauth2-client/index.js';
+import { type Response, RequestException, Session } from '#src/http-client/index.js';
+import { parseJson, Problem, systemClock } from '#src/kernel/index.js';
+
+/** Longer than any claim waits for its answer. */
+const SILENCE_SECONDS = 60;
+const TOO_MANY = 429;
+
+/** The service has refused a request for good. */
+export class RefusedError extends Error {
+  constructor(
+    readonly status: number,
+    /** Its code of the list of problems; empty for an answer that was not the service's. */
+    readonly code: string,
+    readonly detail: string,
+  ) {
+    super(detail);
+    this.name = 'RefusedError';
+  }
+}
+
+/** What may go with a request. */
+export interface LinkOptions {
+  json?: object;
+  /** The body, and how it is made again when the request has to be made again. */
+  data?: () => Uint8Array | AsyncIterable<Uint8Array>;
+  /** The body of the answer is not read. */
+  stream?: boolean;
+  /** The proof of the key alone goes with it, as for a new token. */
+  isBare?: boolean;
+  signal?: AbortSignal;
+}
+
+/** How the service is reached. */
+export interface LinkSettings {
+  /** Its URL, without a slash at the end. */
+  server: string;
+  /** Path of a file with the CAs of its certificate; undefined for those that the machine knows. */
+  ca?: string | undefined;
+  /** Private key of the worker, PEM. */
+  key: string;
+}
+
+/**
+ * Requests of a worker: each carries a proof of its key (RFC 9449), made for the nonce that the service has given last, and the token
+ * where there is one. Rejects with Problem `service.unavailable` while the service cannot be reached or says that it is busy, and with
+ * RefusedError for any other answer that is none.
+ */
+export class ServiceLink {
+  /** Access token of the worker, for everything but how to get one. */
+  token: string | undefined;
+  private readonly session: Session;
+  private readonly prover: DpopProver;
+
+  constructor(private readonly settings: LinkSettings) {
+    this.session = new Session({
+      verify: settings.ca ?? true,
+      default_timeout: SILENCE_SECONDS,
+      use_netrc: false,
+    });
+    this.prover = new DpopProver(settings.key, systemClock);
+  }
+
+  /** The answer to a request, and one to its repetition with the nonce that the service has asked for. */
+  async request(method: string, path: string, options: LinkOptions = {}): Promise<Response> {
+    const first = await this.send(method, path, options);
+    if (!this.prover.learnNonce(first) || ![400, 401].includes(first.status_code)) {
+      return this.accepted(first);
+    }
+    await first.read().catch(() => undefined);
+    return this.accepted(await this.send(method, path, options));
+  }
+
+  /** The JSON of an answer; numbers are exact. */
+  async json<T>(method: string, path: string, options: LinkOptions = {}): Promise<T> {
+    const answer = await this.request(method, path, options);
+    return parseJson(answer.text) as T;
+  }
+
+  async close(): Promise<void> {
+    await this.session.close();
+  }
+
+  private async send(
+    method: string,
+    path: string,
+    { json, data, stream = false, isBare = false, signal }: LinkOptions,
+  ): Promise<Response> {
+    const url = `${this.settings.server}${path}`;
+    const token = isBare ? undefined : this.token;
+    const proof = this.prover.proof({
+      method,
+      url,
+      ...(token !== undefined && { accessToken: token }),
+    });
+    const headers = { DPoP: proof, ...(token !== undefined && { Authorization: `DPoP ${token}` }) };
+    try {
+      return await this.session.request(method, url, {
+        ...{ headers, stream, allow_redirects: false },
+        ...(json !== undefined && { json }),
+        ...(data !== undefined && { data: data() }),
+        ...(signal && { signal }),
+      });
+    } catch (cause) {
+      throw awayFrom(cause);
+    }
+  }
+
+  private async accepted(answer: Response): Promise<Response> {
+    const { status_code: status } = answer;
+    if (status < 300) return answer;
+    const { code, detail } = await problemOf(answer);
+    if (status < 500 && status !== TOO_MANY) throw new RefusedError(status, code, detail);
+    const seconds = Number(answer.headers.get('Retry-After'));
+    throw Problem.unavailable(detail, {
+      retryAfterSeconds: Number.isFinite(seconds) ? seconds : 0,
+    });
+  }
+}
+
+/** A fault of the connection as that of a service that is away; anything else as it is. */
+export function awayFrom(cause: unknown): unknown {
+  if (!(cause instanceof RequestException)) return cause;
+  return Problem.unavailable(cause.message, { retryAfterSeconds: 0, cause });
+}
+
+async function problemOf(answer: Response): Promise<{ code: string; detail: string }> {
+  const other = { code: '', detail: `The answer has status ${answer.status_code}` };
+  try {
+    await answer.read();
+    const body = parseJson(answer.text) as Record<string, unknown> | null;
+    const { code = '', detail = other.detail } = body ?? {};
+    return { code: String(code), detail: String(detail) };
+  } catch {
+    return other;
+  }
+}

@@ -1,0 +1,98 @@
+import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
+import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { join } from 'node:path';
+
+const DIGITS = 16;
+
+/** What a worker knows of itself, as its directory keeps it. */
+export interface Enrolment {
+  server: string;
+  site: string;
+  id: string;
+}
+
+/** Private key of the worker in that directory, PEM; made at the first time. */
+export async function workerKey(directory: string): Promise<string> {
+  const path = join(directory, 'key.pem');
+  const known = await readText(path);
+  if (known !== undefined) return createPrivateKey(known) && known;
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
+  await writeWhole(path, pem);
+  return pem;
+}
+
+/** As what the worker in that directory was registered; undefined for a new one. */
+export async function readEnrolment(directory: string): Promise<Enrolment | undefined> {
+  const text = await readText(join(directory, 'worker.json'));
+  return text === undefined ? undefined : (JSON.parse(text) as Enrolment);
+}
+
+/** Notes as what it is registered. */
+export async function writeEnrolment(directory: string, enrolment: Enrolment): Promise<void> {
+  await writeWhole(join(directory, 'worker.json'), `${JSON.stringify(enrolment)}\n`);
+}
+
+/** The worker is none any more: it registers anew at its next start. */
+export async function forgetEnrolment(directory: string): Promise<void> {
+  await rm(join(directory, 'worker.json'), { force: true });
+}
+
+/**
+ * The numbers of claims: each is on the disk before it is used, so that none is used twice, and a copy of the directory falls behind
+ * the worker that goes on.
+ */
+export class ClaimNumbers {
+  private written: Promise<void> = Promise.resolve();
+
+  private constructor(
+    private readonly file: FileHandle,
+    private last: number,
+  ) {}
+
+  /** Opens the file of that directory. */
+  static async open(directory: string): Promise<ClaimNumbers> {
+    const path = join(directory, 'claims');
+    const text = await readText(path);
+    if (text === undefined) await writeWhole(path, '0'.padStart(DIGITS));
+    return new ClaimNumbers(await open(path, 'r+'), Number(text ?? 0));
+  }
+
+  /** One at a time, so that the disk has the last one. */
+  async next(): Promise<number> {
+    this.last += 1;
+    const number = this.last;
+    this.written = this.written.then(async () => {
+      await this.file.write(String(number).padStart(DIGITS), 0);
+      await this.file.datasync();
+    });
+    await this.written;
+    return number;
+  }
+
+  async close(): Promise<void> {
+    await this.file.close();
+  }
+}
+
+/** The file appears whole or not at all. */
+async function writeWhole(path: string, text: string): Promise<void> {
+  const draft = `${path}.new`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(text);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+async function readText(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
