@@ -5,7 +5,7 @@ import { Audit } from '#src/audit/index.js';
 import type { Job } from '../state/job.entity.js';
 import { parseJid, type Jid } from '../state/job.js';
 import { JobPointReads } from './job-point-reads.js';
-import { JobPolicy } from './job.policy.js';
+import { JobPolicy, type JobOwnership } from './job.policy.js';
 import { JobsRepository, type RecordedJob } from '../state/jobs.repository.js';
 
 /** What of a job only those see who are responsible for it. */
@@ -21,7 +21,7 @@ export class JobAccess {
     private readonly audit: Audit,
   ) {}
 
-  /** The job, to read its record, history, parameters or explanation. */
+  /** The record of the job, to read it, its history, parameters or explanation. */
   async read(principal: Principal, jid: string): Promise<RecordedJob> {
     const job = await this.find(principal, jid, this.reads);
     if (this.policy.readsByPrivilege(principal, job, 'record'))
@@ -60,11 +60,11 @@ export class JobAccess {
   }
 
   /** The job as it is now, for somebody who was let to it before. Throws 404 when it is gone. */
-  async again(principal: Principal, { jid }: Job): Promise<Job> {
+  async again(principal: Principal, { jid }: Pick<Job, 'jid'>): Promise<Job> {
     return this.find(principal, String(jid), this.repository);
   }
 
-  private async find<T extends Job>(
+  private async find<T extends JobOwnership>(
     principal: Principal,
     jid: string,
     source: { find(jid: Jid): Promise<T | undefined> },
@@ -80,7 +80,7 @@ export class JobAccess {
     return job;
   }
 
-  private noteRead(principal: Principal, { jid, owner }: Job, what: string): void {
+  private noteRead(principal: Principal, { jid, owner }: Job | RecordedJob, what: string): void {
     const origin = { request: requestOf(principal), actor: actorOf(principal) };
     this.audit.done('job.read', { what, jobs: 1, jids: [String(jid)], owner }, origin);
   }

@@ -44,7 +44,7 @@ export class JobExplainService {
 
   /** Why the job does not run yet, for each site that runs jobs of its setup and virtual organisation, or that it names. */
   async explain(principal: Principal, jid: string): Promise<JobExplainResponse> {
-    const job = await this.access.read(principal, jid);
+    const job = await this.access.again(principal, await this.access.read(principal, jid));
     const others = await this.dependencies.waitsFor(principal, job);
     const registry = await this.registry.current();
     const live = await this.dispatch.liveExecutors(silenceOf(this.config));

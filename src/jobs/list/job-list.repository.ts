@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { currentCaller, Problem, stringifyJson } from '#src/kernel/index.js';
-import { columnsOf, Database, sqlState } from '#src/database/index.js';
+import { Database, sqlState } from '#src/database/index.js';
 import { cursorText, feedColumns, feedCursorOf } from '#src/events/index.js';
-import { Job } from '../state/job.entity.js';
 import { keyColumn, type JobAttribute } from '../state/job-attributes.js';
 import { JOB_RECORD } from '../state/job-record.sql.js';
+import { OWNERSHIP, type RecordedJob } from '../state/jobs.repository.js';
 import {
   JOBS,
   PASSED_JOBS,
@@ -16,15 +16,14 @@ import {
 import { COUNTERS } from './job-counters.repository.js';
 import { afterCondition, cursorColumns, orderBy } from './job-order.sql.js';
 import { PreparedNames } from './prepared-names.js';
-import type { JobOwnership, Visibility } from '../access/job.policy.js';
-import type { Jid } from '../state/job.js';
+import type { Visibility } from '../access/job.policy.js';
 import type { JobsWanted } from './list-jobs.query.js';
 import { SharedReads } from './shared-reads.js';
 
 /** A job of a page: its record as JSON text and, where the page may show jobs of strangers, whose it is. */
 export interface ListedJob {
   record: string;
-  ownership?: JobOwnership & { jid: Jid };
+  ownership?: Omit<RecordedJob, 'record'>;
 }
 
 /** A page of jobs, the number of all matches, and where the page ended. */
@@ -45,12 +44,11 @@ interface Extent {
   highest?: number;
 }
 
-const OWNERSHIP = columnsOf(Job, { only: ['jid', 'setup', 'owner', 'ownerGroup', 'vo'] });
 /** Of the same moment as the rows beside which they stand. */
 const FEED = feedColumns('jobs');
 
 type FeedRow = Parameters<typeof feedCursorOf>[0];
-type PageRow = { record: string } & JobOwnership & { jid: Jid } & FeedRow & Record<string, unknown>;
+type PageRow = RecordedJob & FeedRow & Record<string, unknown>;
 
 /** The database, or one state of it. */
 type Reading = Pick<Database, 'query'>;

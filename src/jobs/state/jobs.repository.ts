@@ -64,10 +64,12 @@ export interface MoveChanges {
   rescheduled?: boolean;
 }
 
-/** A job, and its record (JobResponse) as JSON text. */
-export type RecordedJob = Readonly<Job & { record: string }>;
+/** Which job it is, whose (JobOwnership), and its record (JobResponse) as JSON text. */
+export type RecordedJob = Readonly<Pick<Job, (typeof OWNED)[number]> & { record: string }>;
 
+const OWNED = ['jid', 'setup', 'owner', 'ownerGroup', 'vo'] as const;
 const COLUMNS = columnsOf(Job);
+export const OWNERSHIP = columnsOf(Job, { only: OWNED });
 
 /** Merges parameters into those of jobs, from a query of jid and parameters (jsonb). */
 export function mergeParameters(rows: string): string {
@@ -111,11 +113,11 @@ export class JobsRepository {
     });
   }
 
-  /** The jobs of these ids that exist with their records, in no order. */
+  /** The records of the jobs of these ids that exist, in no order. */
   async records(jids: readonly string[]): Promise<RecordedJob[]> {
     return this.database.query({
       name: 'jobs-records',
-      text: `select ${COLUMNS}, ${JOB_RECORD} as record from jobs where jid = any($1::bigint[])`,
+      text: `select ${OWNERSHIP}, ${JOB_RECORD} as record from jobs where jid = any($1::bigint[])`,
       values: [jids],
     });
   }
