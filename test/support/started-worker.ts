@@ -1,0 +1,98 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { markedProcesses, signal } from './faults/job-processes.js';
+import { addSiteSecret } from './test-worker.js';
+import { eventually, support, type Grid } from './testbed.js';
+
+/** A worker that runs programs: the built command in a directory of its own. */
+export class StartedWorker {
+  private child: ChildProcess | undefined;
+  private secret: string | undefined;
+  /** What it has said since it was started last. */
+  output = '';
+
+  private constructor(
+    private readonly grid: Grid,
+    readonly site: string,
+    readonly directory: string,
+    private readonly options: readonly string[],
+  ) {}
+
+  /** Starts one and waits until it takes jobs. The site is there. */
+  static async start(grid: Grid, site: string, options: string[] = []): Promise<StartedWorker> {
+    const directory = await mkdtemp(join(tmpdir(), 'gridgate-worker-'));
+    await chmod(directory, 0o711);
+    const worker = new StartedWorker(grid, site, directory, options);
+    worker.secret = (await addSiteSecret(grid, site)).secret;
+    await worker.again();
+    return worker;
+  }
+
+  /** Starts it again, in the same directory and with the same key. */
+  async again(): Promise<void> {
+    await this.begin();
+    await eventually(() => Promise.resolve(this.output.includes(' takes jobs of ')), 'a worker');
+  }
+
+  /** Starts the program, wherever the service is. */
+  async begin(): Promise<void> {
+    const { server } = { server: this.grid.url };
+    const words = ['worker', 'run', '--server', server, '--site', this.site];
+    const more = ['--directory', this.directory, '--ca', join(this.grid.home, 'pki/ca.crt')];
+    const program = join(support().root, 'bin/gridgate.mjs');
+    this.output = '';
+    const child = spawn(
+      process.execPath,
+      [program, ...words, ...more, '--secret-file', '-', ...this.options],
+      {
+        env: { PATH: process.env['PATH'], HOME: this.directory },
+        stdio: ['pipe', 'pipe', 'pipe'],
+      },
+    );
+    child.stdin.end(this.secret);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on('data', (text: Buffer) => (this.output += text.toString()));
+    }
+    await once(child, 'spawn');
+    this.child = child;
+  }
+
+  get id(): string {
+    const text = readFileSync(join(this.directory, 'worker.json'), 'utf8');
+    return (JSON.parse(text) as { id: string }).id;
+  }
+
+  /** Under this name its runs are marked. */
+  get executor(): string {
+    return `local:${readFileSync(join(this.directory, 'jobs/executor-id'), 'utf8').trim()}`;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.child?.kill(name);
+  }
+
+  /** Its exit code, once it has ended. */
+  async ended(): Promise<number | null> {
+    const { child } = this;
+    if (!child) return null;
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    return child.exitCode;
+  }
+
+  /** kill -9; its programs go on. */
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.ended();
+  }
+
+  /** Ends it and its programs, and removes its directory. */
+  async remove(): Promise<void> {
+    await this.kill();
+    for (const { pid } of markedProcesses(new Set([this.executor]))) signal(pid, 'SIGKILL');
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
