@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markedProcesses, signal } from './faults/job-processes.js';
@@ -20,13 +20,19 @@ export class StartedWorker {
     readonly site: string,
     readonly directory: string,
     private readonly options: readonly string[],
+    private readonly server: string,
   ) {}
 
   /** Starts one and waits until it takes jobs. The site is there. */
-  static async start(grid: Grid, site: string, options: string[] = []): Promise<StartedWorker> {
+  static async start(
+    grid: Grid,
+    site: string,
+    options: string[] = [],
+    server = grid.url,
+  ): Promise<StartedWorker> {
     const directory = await mkdtemp(join(tmpdir(), 'gridgate-worker-'));
     await chmod(directory, 0o711);
-    const worker = new StartedWorker(grid, site, directory, options);
+    const worker = new StartedWorker(grid, site, directory, options, server);
     worker.secret = (await addSiteSecret(grid, site)).secret;
     await worker.again();
     return worker;
@@ -40,8 +46,7 @@ export class StartedWorker {
 
   /** Starts the program, wherever the service is. */
   async begin(): Promise<void> {
-    const { server } = { server: this.grid.url };
-    const words = ['worker', 'run', '--server', server, '--site', this.site];
+    const words = ['worker', 'run', '--server', this.server, '--site', this.site];
     const more = ['--directory', this.directory, '--ca', join(this.grid.home, 'pki/ca.crt')];
     const program = join(support().root, 'bin/gridgate.mjs');
     this.output = '';
@@ -69,6 +74,12 @@ export class StartedWorker {
   /** Under this name its runs are marked. */
   get executor(): string {
     return `local:${readFileSync(join(this.directory, 'jobs/executor-id'), 'utf8').trim()}`;
+  }
+
+  /** Names of the runs whose directories are there. */
+  get runs(): string[] {
+    const path = join(this.directory, 'jobs/runs');
+    return existsSync(path) ? readdirSync(path).filter((name) => /^\d/.test(name)) : [];
   }
 
   signal(name: NodeJS.Signals): void {

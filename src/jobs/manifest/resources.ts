@@ -81,7 +81,7 @@ export function lackOf(
   const gpus = site.gpus ?? 0;
   if (wanted.gpus > gpus) return `It has ${gpus} GPUs`;
   const { tags = [] } = site;
-  if (!own && wanted.tags.includes(TOKEN_TAG)) return 'It gives jobs no tokens';
+  if (site.backend === 'slurm' && wanted.tags.includes(TOKEN_TAG)) return 'It gives jobs no tokens';
   const missing = wanted.tags.filter((tag) => tag !== TOKEN_TAG && !tags.includes(tag));
   if (missing.length > 0) return `It does not have ${missing.join(', ')}`;
   const limit = site.maxWallTime ?? Infinity;

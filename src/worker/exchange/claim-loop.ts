@@ -15,12 +15,16 @@ const WAIT_SECONDS = 25;
 const MOST_CLAIMED = 200;
 const MOST_FAULT = 255;
 const COMPARE_MS = 5_000;
+/** An open claim keeps no worker that is to end. */
+const END_LOOK_MS = 250;
 /** A claim that waits is replaced by one with more room after so long: many runs may end within it. */
 const MORE_MS = 200;
 /** After an answer without anything that can be done now. */
 const PAUSE_MS = 500;
-/** So many claims in a row that are behind another's are no chance. */
+/** So many claims that are behind another's are no chance: two programs that claim in turns have as many of them as good ones. */
 const MOST_OUTDATED = 5;
+/** Part of one that each good claim takes away. */
+const FORGIVEN = 0.25;
 const OUTDATED = 'worker.claim-outdated';
 const RUN_NAME = /^\d+\.\d+$/;
 
@@ -69,11 +73,23 @@ export class ClaimLoop {
    * the reason of the signal.
    */
   async run(): Promise<'drained' | 'idle'> {
-    const { signal } = this.parts;
     let fail: (error: unknown) => void = () => undefined;
     const failed = new Promise<never>((_, reject) => (fail = reject));
     failed.catch(() => undefined);
     this.compareAgain().catch(fail);
+    const ends = setInterval(() => this.endOf() !== undefined && this.wake(), END_LOOK_MS);
+    try {
+      return await this.claims(failed, fail);
+    } finally {
+      clearInterval(ends);
+    }
+  }
+
+  private async claims(
+    failed: Promise<never>,
+    fail: (error: unknown) => void,
+  ): Promise<'drained' | 'idle'> {
+    const { signal } = this.parts;
     for (;;) {
       signal.throwIfAborted();
       const woken = new Promise<void>((resolve) => (this.wake = resolve));
@@ -125,7 +141,7 @@ export class ClaimLoop {
     try {
       const answer = await session.json<ClaimAnswer>('POST', '/claims', { json: request, signal });
       this.pauses.reset();
-      this.outdated = 0;
+      this.outdated = Math.max(0, this.outdated - FORGIVEN);
       const isNews = this.take(answer);
       const isEarly = Date.now() - sentMs < PAUSE_MS && this.open === request;
       if (!isNews && isEarly) await sleep(PAUSE_MS, { signal });

@@ -1,5 +1,5 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 
 const DIGITS = 16;
@@ -9,6 +9,12 @@ export interface Enrolment {
   server: string;
   site: string;
   id: string;
+}
+
+interface KeptEnrolment extends Enrolment {
+  /** Where the key was, and its inode: in a copy of the directory both are others. */
+  keyPath: string;
+  keyFile: number;
 }
 
 /** Private key of the worker in that directory, PEM; made at the first time. */
@@ -22,15 +28,26 @@ export async function workerKey(directory: string): Promise<string> {
   return pem;
 }
 
-/** As what the worker in that directory was registered; undefined for a new one. */
-export async function readEnrolment(directory: string): Promise<Enrolment | undefined> {
+/** As what the worker in that directory was registered, and whether that is a copy of its directory; undefined for a new one. */
+export async function readEnrolment(
+  directory: string,
+): Promise<(Enrolment & { isCopy: boolean }) | undefined> {
   const text = await readText(join(directory, 'worker.json'));
-  return text === undefined ? undefined : (JSON.parse(text) as Enrolment);
+  if (text === undefined) return undefined;
+  const { keyPath, keyFile, ...kept } = JSON.parse(text) as KeptEnrolment;
+  const now = await keyPlace(directory);
+  return { ...kept, isCopy: now.keyPath !== keyPath && now.keyFile !== keyFile };
 }
 
 /** Notes as what it is registered. */
 export async function writeEnrolment(directory: string, enrolment: Enrolment): Promise<void> {
-  await writeWhole(join(directory, 'worker.json'), `${JSON.stringify(enrolment)}\n`);
+  const kept: KeptEnrolment = { ...enrolment, ...(await keyPlace(directory)) };
+  await writeWhole(join(directory, 'worker.json'), `${JSON.stringify(kept)}\n`);
+}
+
+async function keyPlace(directory: string): Promise<{ keyPath: string; keyFile: number }> {
+  const keyPath = join(directory, 'key.pem');
+  return { keyPath, keyFile: (await stat(keyPath)).ino };
 }
 
 /** The worker is none any more: it registers anew at its next start. */

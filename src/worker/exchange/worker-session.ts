@@ -65,6 +65,7 @@ export class WorkerSession {
    */
   static async open(registration: Registration): Promise<WorkerSession> {
     const { directory, server, site, secret } = registration;
+    const key = await workerKey(directory);
     const known = await readEnrolment(directory);
     if (known && (known.server !== server || known.site !== site)) {
       throw new WorkerStartError(
@@ -72,7 +73,13 @@ export class WorkerSession {
         'give each worker a directory of its own',
       );
     }
-    const link = new ServiceLink({ ...registration, key: await workerKey(directory) });
+    if (known?.isCopy) {
+      throw new WorkerStartError(
+        `${directory} is a copy of the directory of a worker`,
+        'give each worker a directory of its own; where the other one is gone for good, remove key.pem and worker.json',
+      );
+    }
+    const link = new ServiceLink({ ...registration, key });
     try {
       const again = (): Promise<WorkerSession> => renewed(link, known?.id, registration);
       if (secret === undefined) return await again();
