@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { sleep } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
@@ -63,8 +64,13 @@ export class ClaimLoop {
   private outdated = 0;
   private lastRunMs = Date.now();
   private readonly pauses = new Pauses();
+  private readonly over = new AbortController();
+  /** Aborts when the worker is told to end, and when the loop has ended. */
+  private readonly signal: AbortSignal;
 
   constructor(private readonly parts: ClaimLoopParts) {
+    this.signal = AbortSignal.any([parts.signal, this.over.signal]);
+    setMaxListeners(0, this.signal);
     parts.executor.onFree = () => this.onFree();
   }
 
@@ -82,6 +88,7 @@ export class ClaimLoop {
       return await this.claims(failed, fail);
     } finally {
       clearInterval(ends);
+      this.over.abort(new Error('the loop of claims has ended'));
     }
   }
 
@@ -89,9 +96,8 @@ export class ClaimLoop {
     failed: Promise<never>,
     fail: (error: unknown) => void,
   ): Promise<'drained' | 'idle'> {
-    const { signal } = this.parts;
     for (;;) {
-      signal.throwIfAborted();
+      this.signal.throwIfAborted();
       const woken = new Promise<void>((resolve) => (this.wake = resolve));
       const claimed = this.claim();
       claimed.catch(fail);
@@ -133,7 +139,8 @@ export class ClaimLoop {
   }
 
   private async claim(): Promise<void> {
-    const { session, numbers, signal } = this.parts;
+    const { session, numbers } = this.parts;
+    const { signal } = this;
     const seq = await numbers.next();
     const request: ClaimRequest = { seq, ...this.wish(), ...this.held(), wait: WAIT_SECONDS };
     this.open = request;
@@ -153,7 +160,7 @@ export class ClaimLoop {
   }
 
   private async onFault(error: unknown): Promise<void> {
-    const { signal, logger } = this.parts;
+    const { signal } = this;
     signal.throwIfAborted();
     if (error instanceof RefusedError && error.code === OUTDATED) {
       this.outdated += 1;
@@ -162,7 +169,10 @@ export class ClaimLoop {
     }
     if (!isAway(error)) throw error;
     const pause = this.pauses.next(error);
-    logger.warn({ reason: error.detail, seconds: Math.round(pause / 1000) }, 'the service is away');
+    this.parts.logger.warn(
+      { reason: error.detail, seconds: Math.round(pause / 1000) },
+      'the service is away',
+    );
     await sleep(pause, { signal });
   }
 
@@ -227,7 +237,8 @@ export class ClaimLoop {
 
   /** Finds again what an earlier process of this worker, or a fault, has left; and removes what nobody knows. */
   private async compareAgain(): Promise<void> {
-    const { executor, logger, signal } = this.parts;
+    const { executor, logger } = this.parts;
+    const { signal } = this;
     for (;;) {
       const onDisk = this.onDisk();
       const wanted = onDisk.filter((run) => !this.forgotten.has(run));
