@@ -1,5 +1,5 @@
 import { createHash, type X509Certificate } from 'node:crypto';
-import { chmod, mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
@@ -23,8 +23,11 @@ import { say, tell } from '../terminal/output.js';
 import { chosenCa } from '../user/session-fetch.js';
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-const FINGERPRINT = /^sha256:([0-9a-f]{64})$/;
+/** As it is shown, with or without colons. */
+const FINGERPRINT = /^sha256:((?:[0-9a-f]{2}:?){32})$/i;
 const CONNECT_MS = 10_000;
+/** What a worker makes in its directory before it has a key. */
+const OWN_NAMES = /^(lock(\..*)?|spool|jobs|ca-[0-9a-f]{16}\.pem|key\.pem\.new)$/;
 
 /** Option → the setting of the service's own jobs that means the same. */
 const LIMITS = {
@@ -125,13 +128,14 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
     processors: Math.min(options.processors ?? whole.processors, whole.processors),
     ramMB: Math.min(options.ram ?? whole.ramMB, whole.ramMB),
   };
+  const config = configOf(directory, machine.processors, options);
   const trusted = ca === undefined ? undefined : await authority(server, ca, directory);
   chosenCa(trusted);
   return {
     ...{ directory, server, site, name, machine, tags, ca: trusted },
     ...{ version: version(), secret: await secretOf(options.secretFile) },
     ...{ allowsNetwork: network, idleMs: idle, logger: createLogger('info') },
-    config: configOf(directory, machine.processors, options),
+    config,
     onReady: ({ id, isolation }) =>
       say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`),
   };
@@ -167,12 +171,27 @@ function kebab(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
-/** Everybody may pass through it, as accounts of jobs have to; what is in it is the worker's. */
+/**
+ * Everybody may pass through it, as accounts of jobs have to; what is in it is the worker's. One that has anything else, or is somebody
+ * else's, is left as it is.
+ */
 async function ownDirectory(path: string): Promise<string> {
   const directory = resolve(path);
-  await mkdir(directory, { recursive: true, mode: 0o711 });
-  await chmod(directory, 0o711);
-  return realpath(directory);
+  try {
+    await mkdir(directory, { recursive: true, mode: 0o711 });
+    const { uid } = await stat(directory);
+    const names = await readdir(directory);
+    const isOwn = names.includes('key.pem') || names.every((name) => OWN_NAMES.test(name));
+    if (uid !== process.getuid?.() || !isOwn) {
+      const text = `--directory ${path} has files of others, or is somebody else's`;
+      throw new CommandError(text, 2, 'give the worker a directory of its own, such as a new one');
+    }
+    await chmod(directory, 0o711);
+    return await realpath(directory);
+  } catch (error) {
+    if (error instanceof CommandError) throw error;
+    throw new CommandError(`--directory ${path} cannot be used (${codeOf(error)})`, 2);
+  }
 }
 
 async function lockOf(directory: string): Promise<ProcessLock> {
@@ -198,7 +217,7 @@ async function secretOf(path: string | undefined): Promise<string | undefined> {
 
 /** Path of a file with the CA. A fingerprint is that of a certificate which the service shows; it is kept in the directory. */
 async function authority(server: string, ca: string, directory: string): Promise<string> {
-  const [, wanted] = FINGERPRINT.exec(ca) ?? [];
+  const wanted = FINGERPRINT.exec(ca)?.[1]?.replaceAll(':', '').toLowerCase();
   if (wanted === undefined) {
     await readFile(ca).catch((error: unknown) => {
       throw new CommandError(`--ca ${ca} cannot be read (${codeOf(error)})`, 2);
@@ -219,7 +238,8 @@ async function authority(server: string, ca: string, directory: string): Promise
 }
 
 async function certificatesOf(server: string): Promise<X509Certificate[]> {
-  const { hostname: host, port } = new URL(server);
+  const { hostname: name, port } = new URL(server);
+  const host = name.replace(/^\[|\]$/g, ''); // of an IPv6 address
   return new Promise((done, fail) => {
     const servername = /^[\d.]+$|:/.test(host) ? {} : { servername: host };
     // Nothing is sent: what is shown counts by its fingerprint alone.
