@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
-import { sleep } from '#src/kernel/index.js';
+import { machineFaultOf, Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { ClaimAnswer, ClaimRequest, RunKey } from '#src/jobs/index.js';
 import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
@@ -147,6 +147,7 @@ export class ClaimLoop {
     const sentMs = Date.now();
     try {
       const answer = await session.json<ClaimAnswer>('POST', '/claims', { json: request, signal });
+      if (!isAnswer(answer)) throw Problem.unavailable('The answer is none of the service');
       this.pauses.reset();
       this.outdated = Math.max(0, this.outdated - FORGIVEN);
       const isNews = this.take(answer);
@@ -257,4 +258,8 @@ export class ClaimLoop {
       await sleep(COMPARE_MS, { signal });
     }
   }
+}
+
+function isAnswer({ runs, stop, forget }: Partial<ClaimAnswer>): boolean {
+  return [runs, stop, forget].every((list) => Array.isArray(list));
 }

@@ -2,6 +2,8 @@ import { Problem, sleep } from '#src/kernel/index.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
+/** What something on the way wants may be anything. */
+const LONGEST_WANTED_SECONDS = 300;
 
 /**
  * Pauses between the tries of who waits for the service: each up to twice as long as the one before, 30 s at most, and by chance
@@ -19,7 +21,8 @@ export class Pauses {
   next(error: unknown): number {
     const longest = Math.min(LONGEST_PAUSE_MS, FIRST_PAUSE_MS * 2 ** this.tries);
     this.tries += 1;
-    const wanted = error instanceof Problem ? (error.retryAfterSeconds ?? 0) : 0;
+    const told = error instanceof Problem ? (error.retryAfterSeconds ?? 0) : 0;
+    const wanted = Math.min(LONGEST_WANTED_SECONDS, Math.max(0, told));
     return wanted * 1000 + longest * (0.5 + Math.random() / 2);
   }
 }

@@ -91,12 +91,9 @@ export class RunReportBox {
     try {
       answers = await repeated(send, this.post.signal);
     } catch (error) {
-      if (!(error instanceof RefusedError)) {
-        for (const { reject } of some) reject(error);
-        throw error;
-      }
-      this.onRefused(some, error);
-      return;
+      if (error instanceof RefusedError) return this.onRefused(some, error);
+      for (const { reject } of some) reject(error);
+      throw error;
     }
     const byRun = new Map(answers.map((answer) => [answer.run, answer]));
     for (const one of some) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
-import { sleep, systemClock } from '#src/kernel/index.js';
+import { Problem, sleep, systemClock } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import type { Logger, RunningTask, ScheduledTask, TaskRound } from '#src/runtime/index.js';
 import type { ReportAnswer, RunReport, WorkerFacts } from '#src/jobs/index.js';
@@ -105,7 +105,8 @@ class Worker {
         json: { reports },
         signal,
       });
-      return answer.answers;
+      if (Array.isArray(answer.answers)) return answer.answers;
+      throw Problem.unavailable('The answer is none of the service', { retryAfterSeconds: 0 });
     };
     const post = { send, logger, secondsOfBoot, signal };
     this.service = new RemoteRunService({

@@ -6,7 +6,7 @@ import { parseJson, Problem, systemClock } from '#src/kernel/index.js';
 const SILENCE_SECONDS = 60;
 const TOO_MANY = 429;
 
-/** The service has refused a request for good. */
+/** The service has refused a request for good, or something on the way to it has. */
 export class RefusedError extends Error {
   constructor(
     readonly status: number,
@@ -71,10 +71,16 @@ export class ServiceLink {
     return this.accepted(await this.send(method, path, options));
   }
 
-  /** The JSON of an answer; numbers are exact. */
-  async json<T>(method: string, path: string, options: LinkOptions = {}): Promise<T> {
+  /** The JSON object of an answer; numbers are exact. What is none is the answer of something on the way: the service is away. */
+  async json<T extends object>(
+    method: string,
+    path: string,
+    options: LinkOptions = {},
+  ): Promise<T> {
     const answer = await this.request(method, path, options);
-    return parseJson(answer.text) as T;
+    const body = objectOf(answer);
+    if (body) return body as T;
+    throw Problem.unavailable('The answer is none of the service', { retryAfterSeconds: 0 });
   }
 
   async close(): Promise<void> {
@@ -125,13 +131,18 @@ export function awayFrom(cause: unknown): unknown {
 }
 
 async function problemOf(answer: Response): Promise<{ code: string; detail: string }> {
-  const other = { code: '', detail: `The answer has status ${answer.status_code}` };
+  const other = `The answer has status ${answer.status_code}`;
+  await answer.read().catch(() => undefined);
+  const { code = '', detail = other } = objectOf(answer) ?? {};
+  return { code: String(code), detail: String(detail) };
+}
+
+function objectOf(answer: Response): Record<string, unknown> | undefined {
   try {
-    await answer.read();
-    const body = parseJson(answer.text) as Record<string, unknown> | null;
-    const { code = '', detail = other.detail } = body ?? {};
-    return { code: String(code), detail: String(detail) };
+    const body: unknown = parseJson(answer.text);
+    if (body !== null && typeof body === 'object' && !Array.isArray(body)) return { ...body };
   } catch {
-    return other;
+    // no JSON, or cut
   }
+  return undefined;
 }

@@ -1,3 +1,4 @@
+import { Problem } from '#src/kernel/index.js';
 import type { Response } from '#src/http-client/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { WorkerFacts } from '#src/jobs/index.js';
@@ -6,6 +7,9 @@ import { RefusedError, ServiceLink, type LinkOptions, type LinkSettings } from '
 import { readEnrolment, workerKey, writeEnrolment } from './worker-identity.js';
 
 const PROTOCOL = 1;
+const [TIMEOUT, TOO_LARGE] = [408, 413];
+/** Codes of the service's problems. */
+const CODE = /^[a-z]+\.[a-z-]+$/;
 
 /** The service does not know the worker any more: it was revoked, or silent for too long. */
 export class WorkerGoneError extends Error {
@@ -94,13 +98,20 @@ export class WorkerSession {
     }
   }
 
-  /** A request below `/workers/<its id>/`. Throws WorkerGoneError, and what ServiceLink.request throws. */
+  /**
+   * A request below `/workers/<its id>/`. Throws WorkerGoneError, and what ServiceLink.request throws. What something on the way refuses,
+   * but for what is too large, and what came too slowly, says nothing about the worker and its runs: the service is away.
+   */
   async request(method: string, path: string, options: LinkOptions = {}): Promise<Response> {
     return this.withToken(() => this.link.request(method, `/workers/${this.id}${path}`, options));
   }
 
   /** The JSON of the answer to such a request. */
-  async json<T>(method: string, path: string, options: LinkOptions = {}): Promise<T> {
+  async json<T extends object>(
+    method: string,
+    path: string,
+    options: LinkOptions = {},
+  ): Promise<T> {
     return this.withToken(() => this.link.json<T>(method, `/workers/${this.id}${path}`, options));
   }
 
@@ -119,11 +130,14 @@ export class WorkerSession {
     try {
       return await work();
     } catch (error) {
-      if (isGone(error)) throw new WorkerGoneError();
-      if (!(error instanceof RefusedError) || error.status !== 401) throw error;
+      if (!(error instanceof RefusedError) || error.status !== 401) throw ofService(error);
     }
-    if (token === this.link.token) await this.renew();
-    return work();
+    try {
+      if (token === this.link.token) await this.renew();
+      return await work();
+    } catch (error) {
+      throw ofService(error);
+    }
   }
 
   private async renew(): Promise<void> {
@@ -154,8 +168,9 @@ async function registered(
   const json = { site, secret: secret.trim(), protocol: PROTOCOL, name, version, facts };
   try {
     const post = (): Promise<Registered> =>
-      link.json<Registered>('POST', '/workers', { json, isBare: true });
+      link.json<Registered>('POST', '/workers', { json, isBare: true, signal });
     const answer = await repeated(telling(post, logger), signal);
+    if (typeof answer.id !== 'string') throw new WorkerStartError(`${server} is no such service`);
     await writeEnrolment(directory, { server, site, id: answer.id });
     return WorkerSession.of(link, answer);
   } catch (error) {
@@ -175,7 +190,7 @@ async function renewed(
   if (id === undefined) throw new WorkerStartError('the worker is not registered yet', hint);
   try {
     const token = await repeated(
-      telling(() => newToken(link, id), logger),
+      telling(() => newToken(link, id, signal), logger),
       signal,
     );
     return WorkerSession.of(link, { id, ...token });
@@ -186,12 +201,22 @@ async function renewed(
 }
 
 /** A new token for who has the key. Throws WorkerGoneError. */
-async function newToken(link: ServiceLink, id: string): Promise<Token> {
+async function newToken(link: ServiceLink, id: string, signal?: AbortSignal): Promise<Token> {
   try {
-    return await link.json<Token>('POST', `/workers/${id}/token`, { isBare: true });
+    const options = { isBare: true, ...(signal && { signal }) };
+    return await link.json<Token>('POST', `/workers/${id}/token`, options);
   } catch (error) {
     throw isGone(error) ? new WorkerGoneError() : error;
   }
+}
+
+function ofService(error: unknown): unknown {
+  if (isGone(error)) return new WorkerGoneError();
+  if (!(error instanceof RefusedError)) return error;
+  const { status, code } = error;
+  const isOnTheWay = (!CODE.test(code) || code === 'route.not-found') && status !== TOO_LARGE;
+  if (!isOnTheWay && status !== TIMEOUT) return error;
+  return Problem.unavailable(error.detail, { retryAfterSeconds: 0, cause: error });
 }
 
 function isGone(error: unknown): boolean {
