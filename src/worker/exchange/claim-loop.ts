@@ -62,7 +62,8 @@ export class ClaimLoop {
   private hasCompared = false;
   private isDraining = false;
   private outdated = 0;
-  private lastRunMs = Date.now();
+  /** By a clock that nobody sets. */
+  private lastRunMs = performance.now();
   private readonly pauses = new Pauses();
   private readonly over = new AbortController();
   /** Aborts when the worker is told to end, and when the loop has ended. */
@@ -114,17 +115,28 @@ export class ClaimLoop {
   }
 
   private endOf(): 'drained' | 'idle' | undefined {
-    if (this.holding().length > 0) {
-      this.lastRunMs = Date.now();
+    if (this.mayHold()) {
+      this.lastRunMs = performance.now();
       return undefined;
     }
     if (this.isDraining) return 'drained';
-    return Date.now() - this.lastRunMs >= this.parts.idleMs ? 'idle' : undefined;
+    return performance.now() - this.lastRunMs >= this.parts.idleMs ? 'idle' : undefined;
+  }
+
+  private mayHold(): boolean {
+    if ([...this.parts.executor.current].length > 0) return true;
+    try {
+      return this.holding().length > 0;
+    } catch (error) {
+      if (machineFaultOf(error) === undefined) throw error;
+      return true;
+    }
   }
 
   private onFree(): void {
     const { open } = this;
     if (!open) return;
+    if (this.isDraining && [...this.parts.executor.current].length === 0) return this.wake();
     const { most, free } = this.wish();
     if (most === 0) return;
     if (open.most === 0) return this.wake();
@@ -141,23 +153,40 @@ export class ClaimLoop {
   private async claim(): Promise<void> {
     const { session, numbers } = this.parts;
     const { signal } = this;
-    const seq = await numbers.next();
-    const request: ClaimRequest = { seq, ...this.wish(), ...this.held(), wait: WAIT_SECONDS };
+    let request: ClaimRequest | undefined;
+    try {
+      const seq = await numbers.next();
+      request = { seq, ...this.wish(), ...this.held(), wait: WAIT_SECONDS };
+    } catch (error) {
+      return this.onMachineFault(error);
+    }
     this.open = request;
-    const sentMs = Date.now();
+    const sentMs = performance.now();
     try {
       const answer = await session.json<ClaimAnswer>('POST', '/claims', { json: request, signal });
       if (!isAnswer(answer)) throw Problem.unavailable('The answer is none of the service');
       this.pauses.reset();
       this.outdated = Math.max(0, this.outdated - FORGIVEN);
+      if (this.over.signal.aborted) return;
       const isNews = this.take(answer);
-      const isEarly = Date.now() - sentMs < PAUSE_MS && this.open === request;
+      const isEarly = performance.now() - sentMs < PAUSE_MS && this.open === request;
       if (!isNews && isEarly) await sleep(PAUSE_MS, { signal });
     } catch (error) {
       if (this.open === request) await this.onFault(error);
     } finally {
       if (this.open === request) this.open = undefined;
     }
+  }
+
+  /** A disk that is full or broken, or no open files left: that passes, and a worker that ends would help nobody. */
+  private async onMachineFault(error: unknown): Promise<void> {
+    const { logger } = this.parts;
+    const { signal } = this;
+    const reason = machineFaultOf(error);
+    if (reason === undefined) throw error;
+    const pause = this.pauses.next(error);
+    logger.error({ reason, seconds: Math.round(pause / 1000) }, 'no runs can be claimed');
+    await sleep(pause, { signal });
   }
 
   private async onFault(error: unknown): Promise<void> {
@@ -168,7 +197,7 @@ export class ClaimLoop {
       if (this.outdated > MOST_OUTDATED) throw new OutdatedClaimsError();
       return;
     }
-    if (!isAway(error)) throw error;
+    if (!isAway(error)) return this.onMachineFault(error);
     const pause = this.pauses.next(error);
     this.parts.logger.warn(
       { reason: error.detail, seconds: Math.round(pause / 1000) },
@@ -194,7 +223,8 @@ export class ClaimLoop {
   }
 
   private held(): { holding: RunKey[]; stopping: RunKey[] } {
-    const runs = [...this.parts.executor.current].filter(({ isStopped }) => isStopped);
+    // Of one that is over nothing is to be ended any more: its output is on its way.
+    const runs = [...this.parts.executor.current].filter((run) => run.isStopped || run.isOver);
     const stopping = runs
       .map(({ order }) => keyOf(order))
       .filter((run) => !this.forgotten.has(run));
@@ -209,6 +239,12 @@ export class ClaimLoop {
       if (!known.has(run) && keptOrder(executor.root, run)) known.add(run);
     }
     return [...known].filter((run) => !this.forgotten.has(run));
+  }
+
+  /** What was started this very moment could not be seen by the first try. */
+  private stopAgain(): void {
+    const { executor } = this.parts;
+    for (const run of executor.current) if (run.isStopped && !run.isOver) executor.cancel(run.key);
   }
 
   private onDisk(): RunKey[] {
@@ -228,7 +264,10 @@ export class ClaimLoop {
     }
     const stopped = stop.filter((key) => known.has(key));
     for (const key of stopped) executor.cancel(known.get(key)?.key ?? '');
-    const fresh = runs.filter(({ run }) => !known.has(run) && !this.forgotten.has(run));
+    // One that is on the disk alone may have been started: the next comparison tells.
+    const isNew = (run: RunKey): boolean =>
+      !known.has(run) && !this.forgotten.has(run) && !keptOrder(executor.root, run);
+    const fresh = runs.filter(({ run }) => isNew(run));
     if (fresh.length > 0) executor.start(fresh.map(orderOf));
     const wasDraining = this.isDraining;
     this.isDraining ||= isDrained;
@@ -241,9 +280,11 @@ export class ClaimLoop {
     const { executor, logger } = this.parts;
     const { signal } = this;
     for (;;) {
-      const onDisk = this.onDisk();
-      const wanted = onDisk.filter((run) => !this.forgotten.has(run));
+      let onDisk: RunKey[] | undefined;
       try {
+        onDisk = this.onDisk();
+        const wanted = onDisk.filter((run) => !this.forgotten.has(run));
+        this.stopAgain();
         await executor.reconcile(wanted.flatMap((run) => keptOrder(executor.root, run) ?? []));
         if (!this.hasCompared) {
           this.hasCompared = true;
@@ -253,10 +294,17 @@ export class ClaimLoop {
         signal.throwIfAborted();
         logger.error({ err: error }, 'runs are not compared with what is on the disk');
       }
-      const left = new Set([...onDisk, ...[...executor.current].map(({ order }) => keyOf(order))]);
-      for (const run of this.forgotten) if (!left.has(run)) this.forgotten.delete(run);
+      this.pruneForgotten(onDisk);
       await sleep(COMPARE_MS, { signal });
     }
+  }
+
+  /** Of those that have no directory any more nothing is left. */
+  private pruneForgotten(onDisk: RunKey[] | undefined): void {
+    if (!onDisk) return;
+    const { executor } = this.parts;
+    const left = new Set([...onDisk, ...[...executor.current].map(({ order }) => keyOf(order))]);
+    for (const run of this.forgotten) if (!left.has(run)) this.forgotten.delete(run);
   }
 }
 

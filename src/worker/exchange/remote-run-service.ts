@@ -247,8 +247,9 @@ async function* connected(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
   }
 }
 
+/** Cut, but no character in halves, which no JSON may have. */
 function clipped<T extends string | undefined>(text: T, most = MOST_TEXT): T {
-  return text?.slice(0, most) as T;
+  return (text && Buffer.from(text.slice(0, most)).toString()) as T;
 }
 
 /** Without members that are undefined. */

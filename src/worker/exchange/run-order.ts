@@ -43,11 +43,11 @@ export function orderText({ claimed }: ClaimedOrder, boot: string): string {
 
 /**
  * The order of a run whose directory is there, as of one that has perhaps begun; undefined when the directory has none: the worker was
- * ended before it was written, or the machine was.
+ * ended before it was written, or the machine was. Throws the file system's error when it cannot be read: that says nothing about it.
  */
 export function keptOrder(root: string, run: RunKey): (HeldJob & ClaimedOrder) | undefined {
+  const text = textOf(join(root, run, ORDER_FILE));
   try {
-    const text = readFileSync(join(root, run, ORDER_FILE), 'utf8');
     const { boot, claimed } = parseJson(text) as unknown as KeptOrder;
     const lastUpdate = new Date(0);
     return {
@@ -56,5 +56,15 @@ export function keptOrder(root: string, run: RunKey): (HeldJob & ClaimedOrder) |
     };
   } catch {
     return undefined;
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return '';
+    throw error;
   }
 }

@@ -91,7 +91,10 @@ export class RunReportBox {
     try {
       answers = await repeated(send, this.post.signal);
     } catch (error) {
-      if (error instanceof RefusedError) return this.onRefused(some, error);
+      if (error instanceof RefusedError) {
+        this.onRefused(some, error);
+        return;
+      }
       for (const { reject } of some) reject(error);
       throw error;
     }

@@ -13,6 +13,7 @@ import { bootId } from '../runs/local-context.js';
 import { LocalProcessExecutor } from '../runs/local-process.executor.js';
 import type { Share } from '../runs/machine-load.js';
 import { ClaimLoop } from './claim-loop.js';
+import { isAway } from './repeated.js';
 import { RemoteRunService } from './remote-run-service.js';
 import { type ClaimedOrder, orderText } from './run-order.js';
 import { RunReportBox } from './run-reports.js';
@@ -30,7 +31,7 @@ const ENDS_GATHER_MS = 50;
 const CLOSING_MS = 5_000;
 /** Programs of a worker that is gone are ended within this time. */
 const ENDING_SECONDS = 30;
-const ENDING_LOOK_MS = 100;
+const ENDING_LOOK_MS = 500;
 
 /** A worker, as it is told to be. */
 export interface WorkerSettings extends Omit<Registration, 'facts' | 'signal'> {
@@ -137,7 +138,7 @@ class Worker {
       throw new WorkerStartError(this.report?.reason ?? 'jobs cannot run on this machine');
     }
     const facts = { ...this.factsOf(), isolation };
-    this.session = await WorkerSession.open({ ...this.settings, facts, signal: stop });
+    this.session = await this.registered({ ...this.settings, facts, signal: stop });
     this.numbers = await ClaimNumbers.open(directory);
     const { session, numbers, executor, service } = this;
     const loop = new ClaimLoop({
@@ -149,8 +150,7 @@ class Worker {
     onReady({ id: session.id, isolation });
     try {
       const end = await loop.run();
-      await session.leave();
-      await forgetEnrolment(directory);
+      await this.leave(session);
       return end;
     } catch (error) {
       if (error instanceof WorkerGoneError) await this.endAll();
@@ -164,6 +164,28 @@ class Worker {
     await this.session?.close();
   }
 
+  /** Of one that the service does not know any more nobody waits for what an earlier process has left. */
+  private async registered(registration: Registration): Promise<WorkerSession> {
+    try {
+      return await WorkerSession.open(registration);
+    } catch (error) {
+      const isGone = error instanceof WorkerStartError && error.cause instanceof WorkerGoneError;
+      if (isGone) await this.executor.reconcile([]);
+      throw error;
+    }
+  }
+
+  /** While the service is away it is left without a word: it finds out by the silence. */
+  private async leave(session: WorkerSession): Promise<void> {
+    try {
+      await session.leave();
+      await forgetEnrolment(this.settings.directory);
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      this.settings.logger.warn({ reason: error.detail }, 'the service does not hear of the end');
+    }
+  }
+
   private factsOf(): WorkerFacts {
     const { machine, tags } = this.settings;
     return { ...machine, ...(tags.length > 0 && { tags }), memoryCgroup: false };
@@ -172,12 +194,19 @@ class Worker {
   /** Nobody waits for its runs any more. */
   private async endAll(): Promise<void> {
     const { executor, service } = this;
-    for (const run of executor.current) {
-      service.forget(run.order);
-      executor.cancel(run.key);
-    }
     const until = secondsOfBoot() + ENDING_SECONDS;
-    while ([...executor.current].length > 0 && secondsOfBoot() < until) await sleep(ENDING_LOOK_MS);
+    while ([...executor.current].length > 0 && secondsOfBoot() < until) {
+      for (const run of executor.current) {
+        service.forget(run.order);
+        executor.cancel(run.key); // again, as what is started this moment cannot be seen
+      }
+      await sleep(ENDING_LOOK_MS);
+    }
+    await executor
+      .reconcile([])
+      .catch((error: unknown) =>
+        this.settings.logger.error({ err: error }, 'what runs have left is not removed'),
+      );
     await forgetEnrolment(this.settings.directory);
   }
 

@@ -79,7 +79,9 @@ export class ClaimNumbers {
   async next(): Promise<number> {
     this.last += 1;
     const number = this.last;
-    this.written = this.written.then(async () => {
+    // The fault of an earlier one is not that of this one.
+    const earlier = this.written.catch(() => undefined);
+    this.written = earlier.then(async () => {
       await this.file.write(String(number).padStart(DIGITS), 0);
       await this.file.datasync();
     });

@@ -24,8 +24,9 @@ export class WorkerStartError extends Error {
   constructor(
     message: string,
     readonly hint?: string,
+    cause?: unknown,
   ) {
-    super(message);
+    super(message, { cause });
     this.name = 'WorkerStartError';
   }
 }
@@ -195,7 +196,7 @@ async function renewed(
     );
     return WorkerSession.of(link, { id, ...token });
   } catch (error) {
-    if (error instanceof WorkerGoneError) throw new WorkerStartError(error.message, hint);
+    if (error instanceof WorkerGoneError) throw new WorkerStartError(error.message, hint, error);
     throw error instanceof RefusedError ? new WorkerStartError(error.detail) : error;
   }
 }
