@@ -34,6 +34,13 @@ describe('the directory of a run', () => {
   });
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 
+  it('tells when its program began, also when that has ended', () => {
+    const before = Date.now() - 1000; // clocks of files are coarse
+    supervise('sleep 0.2');
+    expect(directory.startedMs()).toBeGreaterThan(before);
+    expect(directory.startWrittenMs()).toBeGreaterThan((directory.startedMs() ?? 0) + 100);
+  });
+
   it('has all that the supervisor says in one file', () => {
     supervise('exit 7');
     expect(readdirSync(directory.path).sort()).toEqual(['started', 'tmp', 'work']);

@@ -153,6 +153,13 @@ export class RunDirectory {
     return tailOf(join(this.path, RUN_FILES.stderr), SAID_BYTES).trim();
   }
 
+  /** When the start record was made, milliseconds; undefined when there is none, or its file system does not say. */
+  startedMs(): number | undefined {
+    return (
+      statSync(join(this.path, 'started'), { throwIfNoEntry: false })?.birthtimeMs || undefined
+    );
+  }
+
   /** When the start record was written last, milliseconds; undefined when there is none. */
   startWrittenMs(): number | undefined {
     return statSync(join(this.path, 'started'), { throwIfNoEntry: false })?.mtimeMs;

@@ -28,7 +28,8 @@ export class RunRecovery {
       await this.life.requeueUnstarted(run);
       return false;
     }
-    run.startedMs = job.startedAt?.getTime() ?? this.context.parts.clock.now();
+    run.startedMs =
+      job.startedAt?.getTime() ?? run.directory.startedMs() ?? this.context.parts.clock.now();
     run.uid = run.directory.account() ?? (await this.context.accountOf(run.directory));
     const isWanted = isUnderWay(job);
     if (isWanted && !this.isCertain(run, job)) {
@@ -69,7 +70,9 @@ export class RunRecovery {
    */
   private isCertain(run: LocalRun, job: HeldJob): boolean {
     if (!run.directory.exists()) return false;
-    return job.reference === this.reference || run.directory.start() !== 'none';
+    if (job.reference === this.reference) return true;
+    const start = run.directory.start(); // of a record that is empty after a loss of power the program may have been started
+    return typeof start === 'object' || start === 'abandoned';
   }
 }
 

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { HeldJob, RunLife } from '#src/jobs/run/index.js';
+import type { LocalContext } from './local-context.js';
+import type { LocalRun } from './local-run.js';
+import type { RunCleaner } from './run-cleaner.js';
+import { RunDirectory } from './run-directory.js';
+import { RunRecovery } from './run-recovery.js';
+
+const BOOT = 'this boot';
+
+let home: string;
+
+/** What becomes of a run whose start record has that text. */
+async function became(started: string | undefined, reference: string): Promise<string> {
+  const directory = new RunDirectory(join(home, '7.1'));
+  directory.create(false);
+  if (started !== undefined) writeFileSync(join(directory.path, 'started'), started);
+  const said: string[] = [];
+  const says = (what: string) => () => Promise.resolve(void said.push(what));
+  const life = { requeue: says('back'), failUnknown: says('lost'), release: says('released') };
+  const context = { parts: { clock: { now: () => 0 } }, accountOf: () => Promise.resolve() };
+  const recovery = new RunRecovery(
+    context as unknown as LocalContext,
+    life as unknown as RunLife<LocalRun>,
+    {} as RunCleaner,
+    BOOT,
+  );
+  const job = { status: 'Running', reference, startedAt: null } as unknown as HeldJob;
+  const isStarted = await recovery.wasStarted({ directory } as unknown as LocalRun, job);
+  return isStarted ? 'started' : said.join();
+}
+
+describe('a run of which a process before has left the directory', () => {
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'gridgate-recovery-'));
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  it.each([
+    ['goes back without a start record', undefined, BOOT, 'back'],
+    ['goes on with one', '7 8 end\n', BOOT, 'started'],
+    ['is lost after a reboot without one', undefined, 'another', 'lost'],
+    ['is lost after a reboot that has emptied it', '', 'another', 'lost'],
+    ['goes back after a reboot when it was given up', 'abandoned end\n', 'another', 'back'],
+    ['goes on after a reboot with one', '7 8 end\n', 'another', 'started'],
+  ])('%s', async (_, started, reference, what) => {
+    expect(await became(started, reference)).toBe(what);
+  });
+});
