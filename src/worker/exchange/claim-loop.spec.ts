@@ -1,0 +1,106 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createLogger } from '#src/runtime/index.js';
+import type { ClaimAnswer, ClaimedRun, ClaimRequest } from '#src/jobs/index.js';
+import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
+import { ClaimLoop, type ClaimLoopParts } from './claim-loop.js';
+import { orderOf, orderText } from './run-order.js';
+import type { RemoteRunService } from './remote-run-service.js';
+
+const NOTHING: ClaimAnswer = { runs: [], stop: [], forget: [], isDrained: false };
+
+let root: string;
+let done: AbortController;
+let requests: ClaimRequest[];
+let started: string[];
+let current: { order: object; key: string; isOver: boolean; isStopped: boolean }[];
+let answerTo: (request: ClaimRequest) => ClaimAnswer;
+let failures: Error[];
+
+const claimed = (run: string): ClaimedRun => ({
+  ...{ run, site: 'S', setup: 'Prod', owner: 'a', ownerGroup: 'g', cpuTime: 1, manifest: {} },
+});
+
+/** Plays the loop for as long as the answers to claims go on, and a little longer. */
+async function play(milliseconds: number): Promise<void> {
+  const executor = {
+    root,
+    fault: null,
+    get current() {
+      return current;
+    },
+    freeMachine: () => ({ processors: 1, ramMB: 1, ahead: 0 }),
+    freeSlots: () => 1,
+    start: (orders: { jid: bigint; attempt: number }[]) =>
+      started.push(...orders.map(({ jid, attempt }) => `${jid}.${attempt}`)),
+    cancel: () => undefined,
+    reconcile: () => Promise.resolve(),
+  };
+  const json = async (_method: string, _path: string, { json }: { json: ClaimRequest }) => {
+    requests.push(json);
+    await new Promise((resolve) => setImmediate(resolve));
+    const answer = answerTo(json);
+    if (answer !== NOTHING) return answer;
+    return new Promise((_resolve, reject) =>
+      done.signal.addEventListener('abort', () => reject(done.signal.reason as Error)),
+    );
+  };
+  let seq = 0;
+  const next = (): Promise<number> => {
+    const failure = failures.shift();
+    return failure ? Promise.reject(failure) : Promise.resolve((seq += 1));
+  };
+  const loop = new ClaimLoop({
+    executor: executor as unknown as LocalProcessExecutor,
+    service: { forget: () => undefined } as unknown as RemoteRunService,
+    session: { json } as unknown as ClaimLoopParts['session'],
+    numbers: { next },
+    ...{ logger: createLogger('fatal'), idleMs: Infinity, signal: done.signal },
+  });
+  setTimeout(() => done.abort(new Error('enough')), milliseconds);
+  await expect(loop.run()).rejects.toThrow('enough');
+}
+
+describe('the claims of a worker', () => {
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'gridgate-claims-'));
+    done = new AbortController();
+    [requests, started, current, failures] = [[], [], [], []];
+    answerTo = () => NOTHING;
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  it('are not answered again and again for a killed run whose output is on its way', async () => {
+    const order = orderOf(claimed('7.1'));
+    current = [{ order, key: '7', isOver: true, isStopped: false }];
+    answerTo = ({ holding, stopping = [] }) => {
+      const stop = holding.filter((run) => !stopping.includes(run));
+      return stop.length > 0 ? { ...NOTHING, stop } : NOTHING;
+    };
+    await play(300);
+    expect(requests.length).toBeLessThan(4);
+    expect(requests.at(-1)).toMatchObject({ holding: ['7.1'], stopping: ['7.1'] });
+  });
+
+  it('start no run whose directory is there', async () => {
+    mkdirSync(join(root, '7.1'));
+    writeFileSync(join(root, '7.1', 'order'), orderText(orderOf(claimed('7.1')), 'boot'));
+    const late = { ...NOTHING, runs: [claimed('7.1'), claimed('8.1')] };
+    answerTo = ({ seq }) => (seq === 1 ? late : NOTHING);
+    await play(200);
+    expect(started).toEqual(['8.1']);
+  });
+
+  it('go on after a fault of the machine', async () => {
+    failures = [Object.assign(new Error('full'), { code: 'ENOSPC' })];
+    await play(800);
+    expect(requests.length).toBeGreaterThan(0);
+  });
+
+  it('wait for the service when an answer is none', async () => {
+    answerTo = ({ seq }) => (seq === 1 ? ({ hello: 1 } as unknown as ClaimAnswer) : NOTHING);
+    await play(300);
+    expect(requests.length).toBeLessThan(4);
+  });
+});
