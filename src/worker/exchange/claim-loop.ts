@@ -172,7 +172,8 @@ export class ClaimLoop {
       const isEarly = performance.now() - sentMs < PAUSE_MS && this.open === request;
       if (!isNews && isEarly) await sleep(PAUSE_MS, { signal });
     } catch (error) {
-      if (this.open === request) await this.onFault(error);
+      const isOver = this.over.signal.aborted;
+      if (this.open === request && !isOver) await this.onFault(error);
     } finally {
       if (this.open === request) this.open = undefined;
     }

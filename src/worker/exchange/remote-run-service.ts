@@ -159,9 +159,10 @@ export class RemoteRunService implements RunService {
   }
 
   async openInput(run: RunOrder): Promise<Readable> {
-    const { session } = this.parts;
+    const { session, signal } = this.parts;
     try {
-      const answer = await session.request('GET', `/runs/${keyOf(run)}/input`, { stream: true });
+      const path = `/runs/${keyOf(run)}/input`;
+      const answer = await session.request('GET', path, { stream: true, signal });
       return Readable.from(connected(answer.body));
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== NOT_FOUND) throw error;
@@ -224,7 +225,7 @@ export class RemoteRunService implements RunService {
     try {
       await repeated(async () => {
         if (this.isForgotten.has(run)) return;
-        await session.request('PUT', `/runs/${keyOf(run)}/output`, { data });
+        await session.request('PUT', `/runs/${keyOf(run)}/output`, { data, signal });
       }, signal);
       return !this.isForgotten.has(run);
     } catch (error) {

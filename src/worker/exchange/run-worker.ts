@@ -150,7 +150,7 @@ class Worker {
     onReady({ id: session.id, isolation });
     try {
       const end = await loop.run();
-      await this.leave(session);
+      await this.leave(session, stop);
       return end;
     } catch (error) {
       if (error instanceof WorkerGoneError) await this.endAll();
@@ -176,13 +176,14 @@ class Worker {
   }
 
   /** While the service is away it is left without a word: it finds out by the silence. */
-  private async leave(session: WorkerSession): Promise<void> {
+  private async leave(session: WorkerSession, stop: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([stop, AbortSignal.timeout(CLOSING_MS)]);
     try {
-      await session.leave();
+      await session.leave(signal);
       await forgetEnrolment(this.settings.directory);
     } catch (error) {
-      if (!isAway(error)) throw error;
-      this.settings.logger.warn({ reason: error.detail }, 'the service does not hear of the end');
+      if (!isAway(error) && !signal.aborted) throw error;
+      this.settings.logger.warn({ err: error }, 'the service does not hear of the end');
     }
   }
 

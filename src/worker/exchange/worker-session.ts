@@ -117,8 +117,8 @@ export class WorkerSession {
   }
 
   /** The worker ends for good. */
-  async leave(): Promise<void> {
-    await this.request('DELETE', '');
+  async leave(signal: AbortSignal): Promise<void> {
+    await this.request('DELETE', '', { signal });
   }
 
   async close(): Promise<void> {

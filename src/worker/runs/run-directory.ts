@@ -155,9 +155,8 @@ export class RunDirectory {
 
   /** When the start record was made, milliseconds; undefined when there is none, or its file system does not say. */
   startedMs(): number | undefined {
-    return (
-      statSync(join(this.path, 'started'), { throwIfNoEntry: false })?.birthtimeMs || undefined
-    );
+    const made = statSync(join(this.path, 'started'), { throwIfNoEntry: false })?.birthtimeMs;
+    return made === 0 ? undefined : made;
   }
 
   /** When the start record was written last, milliseconds; undefined when there is none. */
