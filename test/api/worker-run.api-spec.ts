@@ -271,7 +271,7 @@ describe('gridgate worker run refuses', () => {
     expect(await worker.ended()).toBe(1);
     expect(worker.output).toContain(
       'gridgate: Another program claims runs with the key of this worker: was its directory copied?\n' +
-        'hint: give each worker a directory of its own\n',
+        'hint: give each worker a directory of its own; one from a backup begins anew without key.pem and worker.json\n',
     );
   });
 
@@ -296,6 +296,26 @@ describe('gridgate worker run refuses', () => {
     expect(await refusal(...none, '--secret-file', join(user.home, 'gone'))).toEqual([
       2,
       `gridgate: --secret-file ~/gone cannot be read (ENOENT)`,
+    ]);
+  });
+
+  it('a certificate that it cannot trust', async () => {
+    const place = [
+      '--server',
+      grid.url,
+      '--site',
+      site,
+      '--directory',
+      join(user.home, 'untrusting'),
+    ];
+    const file = join(user.home, 'some-secret');
+    await writeFile(file, 'gridgate-site.000000000000.any');
+    const { code, stderr } = await user.run(['worker', 'run', ...place, '--secret-file', file]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringMatching(
+        /gridgate: the certificate of the service is not trusted: .+\nhint: give its CA with --ca\n$/,
+      ),
     ]);
   });
 

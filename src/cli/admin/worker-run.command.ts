@@ -102,6 +102,9 @@ export function workerRunCommands(): { commands: Command[]; close: () => Promise
   return { commands, close: () => Promise.resolve() };
 }
 
+const OPEN_NETWORK =
+  'without namespaces nothing keeps jobs from the network of this machine, though --network is not given';
+
 const ENDS = {
   drained: 'the worker is drained and has ended',
   idle: 'the worker had no job for as long as it may and has ended',
@@ -116,7 +119,9 @@ function explained(error: unknown): unknown {
     return new CommandError(error.message, 1, hint);
   }
   if (error instanceof OutdatedClaimsError) {
-    return new CommandError(error.message, 1, 'give each worker a directory of its own');
+    const hint =
+      'give each worker a directory of its own; one from a backup begins anew without key.pem and worker.json';
+    return new CommandError(error.message, 1, hint);
   }
   return error;
 }
@@ -136,8 +141,10 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
     ...{ version: version(), secret: await secretOf(options.secretFile) },
     ...{ allowsNetwork: network, idleMs: idle, logger: createLogger('info') },
     config,
-    onReady: ({ id, isolation }) =>
-      say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`),
+    onReady: ({ id, isolation }) => {
+      say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`);
+      if (isolation !== 'namespaces' && !network) tell(OPEN_NETWORK);
+    },
   };
 }
 

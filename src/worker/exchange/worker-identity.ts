@@ -1,6 +1,6 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
 import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const DIGITS = 16;
 
@@ -105,6 +105,8 @@ async function writeWhole(path: string, text: string): Promise<void> {
     await file.close();
   }
   await rename(draft, path);
+  const directory = await open(dirname(path)); // so that the name outlives a loss of power
+  await directory.sync().finally(() => directory.close());
 }
 
 async function readText(path: string): Promise<string | undefined> {

@@ -1,5 +1,5 @@
 import { Problem } from '#src/kernel/index.js';
-import type { Response } from '#src/http-client/index.js';
+import { SSLError, type Response } from '#src/http-client/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { WorkerFacts } from '#src/jobs/index.js';
 import { isAway, repeated } from './repeated.js';
@@ -224,14 +224,19 @@ function isGone(error: unknown): boolean {
   return error instanceof RefusedError && error.code === 'worker.not-found';
 }
 
-/** Says once that the service is waited for. */
+/** Says once that the service is waited for. Throws WorkerStartError for a certificate that does not get better by that. */
 function telling<T>(work: () => Promise<T>, logger: Logger): () => Promise<T> {
   let isTold = false;
   return async () => {
     try {
       return await work();
     } catch (error) {
-      if (isAway(error) && !isTold)
+      if (!isAway(error)) throw error;
+      if (error.cause instanceof SSLError) {
+        const text = `the certificate of the service is not trusted: ${error.detail}`;
+        throw new WorkerStartError(text, 'give its CA with --ca', error);
+      }
+      if (!isTold)
         logger.warn({ reason: error.detail }, 'the service is away; the worker waits for it');
       isTold = true;
       throw error;
