@@ -165,10 +165,6 @@ describe('a claim', () => {
     const again = await worker.claim({ holding: ['77.1'] });
     expect(again.body).toEqual({ runs: lost, stop: [], forget: ['77.1'], isDrained: false });
     await worker.report({ run: `${begun}.1`, kind: 'starting' });
-    const overtaken = await worker.claim({ holding: [`${jid}.1`] });
-    expect(overtaken.body).toEqual({ runs: [], stop: [], forget: [], isDrained: false });
-    expect(await show(alice, begun)).toMatchObject({ status: 'Running' });
-    await grid.sql('update jobs set start_execution = $2 where jid = $1', [begun, new Date(0)]);
     const { body } = await worker.claim({ holding: [`${jid}.1`] });
     expect(body).toEqual({ runs: [], stop: [], forget: [], isDrained: false });
     expect(await show(alice, begun)).toMatchObject({

@@ -280,16 +280,8 @@ describe(`${JOBS} histories of seed ${SEED} (GRID_MODEL_JOBS, GRID_MODEL_SEED)`,
     }
     for (const worker of workers) await worker.flush();
     for (let round = 0; round < MOST_QUIET_ROUNDS && (await open()) > 0; round += 1) {
-      await later();
       await Promise.all(workers.map((worker) => worker.step(true)));
     }
-  }
-
-  /** Runs of now began a minute ago: no claim that is under way is older than they are. */
-  async function later(): Promise<void> {
-    await scratch.dataSource.query(
-      `update jobs set start_execution = start_execution - interval '61 s' where executor is not null`,
-    );
   }
 
   const open = async (): Promise<number> => {
@@ -302,7 +294,6 @@ describe(`${JOBS} histories of seed ${SEED} (GRID_MODEL_JOBS, GRID_MODEL_SEED)`,
 
   /** A worker is not heard of for a lease, or so long that it is given up; the service has listened all the time. */
   async function silence(): Promise<void> {
-    await later();
     const { row } = workers[Math.floor(chance() * WORKERS)] as ModelWorker;
     const seconds = chance() < 0.7 ? 120 : 400;
     await scratch.dataSource.query(

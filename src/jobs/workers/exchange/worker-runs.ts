@@ -17,11 +17,6 @@ import type { ClaimAnswer, ClaimedRun, ClaimedToken, ClaimRequest, RunKey } from
 const PREPARED_AT_ONCE = 8;
 /** Runs that are handed over again in one answer. */
 const MOST_AGAIN = 200;
-/**
- * A claim can be overtaken by the answer to an earlier one, and by what it brings: a run that has begun since then is not named by it.
- * No claim is under way for so long.
- */
-const UNDER_WAY_MS = 60_000;
 const NOT_NAMED = 'Its worker does not have it any more';
 
 /** The executor under whose name the runs of a worker are held. */
@@ -82,7 +77,7 @@ export class WorkerRuns {
 
   /**
    * Compares what the worker says that it has with what the database says. A run that is given to it and that it does not name
-   * comes again: its answer was lost. One that has begun a while ago and that it does not name is lost; one that nobody waits for is to be stopped.
+   * comes again: its answer was lost. One that has begun and that it does not name is lost; one that nobody waits for is to be stopped.
    * Undefined when the worker has made another claim: what this one names is no news any more.
    */
   async compare(
@@ -104,10 +99,7 @@ export class WorkerRuns {
     const settle = (of: readonly HeldState[], work: (job: HeldJob) => Promise<unknown>) =>
       pLimit(PREPARED_AT_ONCE).map(jobsOf(of, jobs), work);
     const service = this.serviceOf(worker);
-    const begunBefore = this.clock.now() - UNDER_WAY_MS;
-    await settle(missing, async (job) => {
-      if ((job.startedAt?.getTime() ?? 0) < begunBefore) await service.missing(job, NOT_NAMED);
-    });
+    await settle(missing, (job) => service.missing(job, NOT_NAMED));
     await settle(over, (job) => service.released(job));
     await settle(back, (job) => service.resumed(job));
     return {
