@@ -8,6 +8,7 @@ import { ClaimLoop, type ClaimLoopParts } from './claim-loop.js';
 import { orderOf, orderText } from './run-order.js';
 import type { RemoteRunService } from './remote-run-service.js';
 
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 const NOTHING: ClaimAnswer = { runs: [], stop: [], forget: [], isDrained: false };
 
 let root: string;
@@ -87,7 +88,7 @@ describe('the claims of a worker', () => {
     mkdirSync(join(root, '7.1'));
     writeFileSync(join(root, '7.1', 'order'), orderText(orderOf(claimed('7.1')), 'boot'));
     const late = { ...NOTHING, runs: [claimed('7.1'), claimed('8.1')] };
-    answerTo = ({ seq }) => (seq === 1 ? late : NOTHING);
+    answerTo = ({ seq }) => (seq === 2 ? late : NOTHING); // the first is overtaken
     await play(200);
     expect(started).toEqual(['8.1']);
   });
@@ -102,5 +103,49 @@ describe('the claims of a worker', () => {
     answerTo = ({ seq }) => (seq === 1 ? ({ hello: 1 } as unknown as ClaimAnswer) : NOTHING);
     await play(300);
     expect(requests.length).toBeLessThan(4);
+  });
+
+  it('take nothing from an answer that a newer claim has overtaken', async () => {
+    const begun: string[] = [];
+    const runs = [claimed('7.1')];
+    const claims: { request: ClaimRequest; answer: (answer: ClaimAnswer) => void }[] = [];
+    const waiting: (() => void)[] = [];
+    const executor = {
+      ...{ root, current: [], fault: null, onFree: () => undefined },
+      freeSlots: () => 1,
+      freeMachine: () => ({ processors: 1, ramMB: 1, ahead: 0 }),
+      reconcile: () => Promise.resolve(),
+      start: (orders: { jid: string }[]) => begun.push(...orders.map(({ jid }) => String(jid))),
+    };
+    let seq = 0;
+    const stopped = new AbortController();
+    const loop = new ClaimLoop({
+      executor: executor as unknown as ClaimLoopParts['executor'],
+      service: {} as ClaimLoopParts['service'],
+      session: {
+        json: (_method: string, _path: string, { json }: { json: ClaimRequest }) =>
+          new Promise((answer) => {
+            claims.push({ request: json, answer });
+            waiting.shift()?.();
+          }),
+      } as unknown as ClaimLoopParts['session'],
+      numbers: { next: () => Promise.resolve((seq += 1)) },
+      logger: createLogger('fatal'),
+      idleMs: Infinity,
+      signal: stopped.signal,
+    });
+    const hasClaimed = async (count: number): Promise<void> => {
+      while (claims.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
+    };
+    const end = loop.run();
+    await hasClaimed(2); // the comparison with the disk wakes it
+    claims[0]?.answer({ ...NOTHING, runs });
+    await turn();
+    expect([begun, claims[1]?.request.holding]).toEqual([[], []]);
+    claims[1]?.answer({ ...NOTHING, runs });
+    await turn();
+    expect(begun).toEqual(['7']);
+    stopped.abort(new Error('over'));
+    await expect(end).rejects.toThrow('over');
   });
 });

@@ -167,9 +167,10 @@ export class ClaimLoop {
       if (!isAnswer(answer)) throw Problem.unavailable('The answer is none of the service');
       this.pauses.reset();
       this.outdated = Math.max(0, this.outdated - FORGIVEN);
-      if (this.over.signal.aborted) return;
+      // A newer claim does not name what this one brings: begun meanwhile it would be held for lost. Its own answer brings it again.
+      if (this.open !== request || this.over.signal.aborted) return;
       const isNews = this.take(answer);
-      const isEarly = performance.now() - sentMs < PAUSE_MS && this.open === request;
+      const isEarly = performance.now() - sentMs < PAUSE_MS;
       if (!isNews && isEarly) await sleep(PAUSE_MS, { signal });
     } catch (error) {
       const isOver = this.over.signal.aborted;
