@@ -45,7 +45,7 @@ describe('workers whose connections are cut and who are killed', () => {
     for (let count = 0; count < WORKERS; count += 1) {
       const server = `https://localhost:${open}`;
       const options = ['--processors', '3', '--bind', `${shared}:rw`];
-      workers.push(await StartedWorker.start(grid, SITE, options, server));
+      workers.push(await StartedWorker.start(grid, SITE, options, { server }));
     }
   });
   afterAll(async () => {

@@ -6,7 +6,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markedProcesses, signal } from './faults/job-processes.js';
 import { addSiteSecret } from './test-worker.js';
-import { eventually, support, type Grid } from './testbed.js';
+import { eventually, support, type Grid, type StartOptions } from './testbed.js';
+
+/** Where a worker is and how it is started, when that is not the usual. */
+export interface WorkerPlace extends Pick<StartOptions, 'root' | 'program' | 'through'> {
+  /** Its directory; else one of its own, which goes with it. */
+  directory?: string;
+  /** The service, when that is not at the address of the grid. */
+  server?: string;
+}
 
 /** A worker that runs programs: the built command in a directory of its own. */
 export class StartedWorker {
@@ -20,7 +28,7 @@ export class StartedWorker {
     readonly site: string,
     readonly directory: string,
     private readonly options: readonly string[],
-    private readonly server: string,
+    private readonly place: WorkerPlace,
   ) {}
 
   /** Starts one and waits until it takes jobs. The site is there. */
@@ -28,11 +36,11 @@ export class StartedWorker {
     grid: Grid,
     site: string,
     options: string[] = [],
-    server = grid.url,
+    place: WorkerPlace = {},
   ): Promise<StartedWorker> {
-    const directory = await mkdtemp(join(tmpdir(), 'gridgate-worker-'));
-    await chmod(directory, 0o711);
-    const worker = new StartedWorker(grid, site, directory, options, server);
+    const directory = place.directory ?? (await mkdtemp(join(tmpdir(), 'gridgate-worker-')));
+    if (place.directory === undefined) await chmod(directory, 0o711);
+    const worker = new StartedWorker(grid, site, directory, options, place);
     worker.secret = (await addSiteSecret(grid, site)).secret;
     await worker.again();
     return worker;
@@ -46,14 +54,17 @@ export class StartedWorker {
 
   /** Starts the program, wherever the service is. */
   async begin(): Promise<void> {
-    const words = ['worker', 'run', '--server', this.server, '--site', this.site];
+    const { through = [], root = support().root, program = process.execPath } = this.place;
+    const { server = this.grid.url } = this.place;
+    const words = ['worker', 'run', '--server', server, '--site', this.site];
     const more = ['--directory', this.directory, '--ca', join(this.grid.home, 'pki/ca.crt')];
-    const program = join(support().root, 'bin/gridgate.mjs');
+    const [first, ...rest] = [...through, program, join(root, 'bin/gridgate.mjs')];
     this.output = '';
     const child = spawn(
-      process.execPath,
-      [program, ...words, ...more, '--secret-file', '-', ...this.options],
+      first,
+      [...rest, ...words, ...more, '--secret-file', '-', ...this.options],
       {
+        cwd: through.length > 0 ? '/' : root,
         env: { PATH: process.env['PATH'], HOME: this.directory },
         stdio: ['pipe', 'pipe', 'pipe'],
       },
@@ -64,6 +75,15 @@ export class StartedWorker {
     }
     await once(child, 'spawn');
     this.child = child;
+  }
+
+  get pid(): number {
+    return this.child?.pid ?? 0;
+  }
+
+  get isRunning(): boolean {
+    const { child } = this;
+    return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
   get id(): string {
@@ -92,6 +112,12 @@ export class StartedWorker {
     if (!child) return null;
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     return child.exitCode;
+  }
+
+  /** Ends it as an administrator does; its programs go on. */
+  async stop(): Promise<void> {
+    this.signal('SIGTERM');
+    await this.ended();
   }
 
   /** kill -9; its programs go on. */

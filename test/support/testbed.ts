@@ -9,6 +9,7 @@ import { Agent, type FormData, request as send } from 'undici';
 import { openRunRoot } from '#src/worker/runs/run-root.js';
 import type { DatabaseConnection } from '#src/config/index.js';
 import { markedProcesses, signal } from './faults/job-processes.js';
+import type { StartedWorker } from './started-worker.js';
 import { startServerProcess, throughPooler, type ServerProcess } from './server-process.mjs';
 
 /** The demo identities of the contract. */
@@ -23,6 +24,9 @@ const HOME_GROUP: Partial<Record<Identity, string>> = {
   adam: 'grid_adm',
   fred: 'grid_fc',
 };
+
+/** Jobs of local sites are run by a worker of each grid, in its home and under the same limits. */
+export const HAS_WORKERS = process.env['GRID_TEST_WORKERS'] === 'true';
 
 /** What one call may carry. */
 export interface CallOptions {
@@ -101,6 +105,8 @@ export class GridClient {
 export class Grid {
   private readonly agents: Agent[] = [];
   private readonly tokens = new Map<string, Promise<string>>();
+  /** With HAS_WORKERS, what runs its jobs. */
+  worker: StartedWorker | undefined;
 
   constructor(
     readonly server: ServerProcess,
@@ -114,6 +120,13 @@ export class Grid {
 
   get url(): string {
     return this.server.url;
+  }
+
+  /** The process that runs its jobs: the service's own, or that of its worker. */
+  get runner(): { pid: number; log: string } {
+    const { server, worker } = this;
+    if (worker) return { pid: worker.pid, log: worker.output };
+    return { pid: server.child.pid ?? 0, log: server.log() };
   }
 
   /** Calls without token and without certificate. */
@@ -198,17 +211,23 @@ export class Grid {
   /** Starts again after stop() or kill(), on the same home and database. */
   async again(env: Record<string, string> = {}): Promise<Grid> {
     await this.closeClients();
-    return startOn(this.home, this.database, { ...this.env, ...env }, this.process);
+    const { worker } = this;
+    // The worker knows the service by its address.
+    const address: Record<string, string> = worker ? { GRID_PORT: new URL(this.url).port } : {};
+    const all = { ...address, ...this.env, ...env };
+    return startOn(this.home, this.database, all, { ...this.process, worker });
   }
 
   async stop(): Promise<void> {
     await this.closeClients();
+    await this.worker?.stop();
     await this.server.stop();
   }
 
-  /** kill -9 */
-  async kill(): Promise<void> {
+  /** kill -9, of its worker, too, unless that is to go on. */
+  async kill({ isWorkerSpared = false } = {}): Promise<void> {
     await this.closeClients();
+    if (!isWorkerSpared) await this.worker?.kill();
     await this.server.kill();
   }
 
@@ -299,8 +318,14 @@ async function startOn(
   home: string,
   database: Grid['database'],
   env: Record<string, string>,
-  process: Omit<StartOptions, 'env' | 'owner' | 'databaseUrl'> = {},
+  {
+    worker,
+    ...process
+  }: Omit<StartOptions, 'env' | 'owner' | 'databaseUrl'> & {
+    worker?: StartedWorker | undefined;
+  } = {},
 ): Promise<Grid> {
+  const hasWorker = HAS_WORKERS && env['GRID_LOCAL_EXECUTOR'] !== 'false';
   const server = await startServerProcess({
     root: support().root,
     ...process,
@@ -310,10 +335,18 @@ async function startOn(
       GRID_PORT: '0',
       GRID_DEMO: 'true',
       ...env,
+      ...(hasWorker && { GRID_LOCAL_EXECUTOR: 'false' }),
     },
   });
   const ca = await readFile(join(home, 'pki', 'ca.crt'), 'utf8');
-  return new Grid(server, home, database, ca, env, { ownProcess: process.ownProcess ?? false });
+  const { ownProcess = false } = process;
+  const grid = new Grid(server, home, database, ca, env, { ownProcess });
+  if (hasWorker) {
+    const { workerOf } = await import('./grid-worker.js'); // which needs this module
+    grid.worker = worker ?? (await workerOf(grid, env, process));
+    if (!grid.worker.isRunning) await grid.worker.again();
+  }
+  return grid;
 }
 
 /** Jobs go on without their server: those of a home that is removed end here, also where their directory is outside of it. */
