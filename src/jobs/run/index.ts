@@ -5,7 +5,7 @@ export type { Executor, FreeMachine, HeldJob, RunLeft, RunOrder } from './execut
 export { inputDataVariables, writeInputData } from './input-data.js';
 export type { OutputPlaces } from './output-places.js';
 export { tailOf } from './output-tail.js';
-export { isAway, type RunEnd, RunLife, type RunPlace } from './run-life.js';
+export { isAway, type RunEnd, RunLife, type RunPlace, shownName } from './run-life.js';
 export type { RunOutcomesOf } from './run-outcomes.js';
 export {
   catalogueInputs,
@@ -34,3 +34,4 @@ export {
 export { MINOR } from '../state/job-state.js';
 export { parseJid } from '../state/job.js';
 export type { JobToken } from './job-tokens.js';
+export { pathFault } from '../sandbox/repack-archive.js';

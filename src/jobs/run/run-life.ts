@@ -173,17 +173,17 @@ function faultOf({ isCut, excess }: Collected): string | undefined {
 
 /** What was asked for and is not there, what is there and cannot be brought, and what nobody has asked for. */
 function parametersOf({ missing, leftOut, notRequested }: Collected): Parameters {
-  const left = leftOut.map(({ name, reason }) => `${shown(name)} (${reason})`);
+  const left = leftOut.map(({ name, reason }) => `${shownName(name)} (${reason})`);
   const lists = {
-    MissingOutput: shortList(missing.map(shown)),
+    MissingOutput: shortList(missing.map(shownName)),
     OutputLeftOut: shortList(left),
-    OutputNotRequested: shortList(notRequested.names.map(shown), notRequested.count),
+    OutputNotRequested: shortList(notRequested.names.map(shownName), notRequested.count),
   };
   return Object.fromEntries(Object.entries(lists).filter(([, text]) => text !== ''));
 }
 
 /** A job may have made names of any length, with any characters. */
-function shown(name: string): string {
+export function shownName(name: string): string {
   // eslint-disable-next-line no-control-regex -- those that would break the line
   return name.slice(0, SHOWN_LENGTH).replaceAll(/[\x00-\x1f\x7f]/g, '?');
 }

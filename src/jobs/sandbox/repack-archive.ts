@@ -131,8 +131,11 @@ function fileOf(entry: Entry, files: ReadonlyMap<string, ArchiveFile>): ArchiveF
   return { name, sizeBytes: 0, content: { linkTo: target } };
 }
 
-/** Names in one spelling alone, and none that takes long to look at. */
-function pathFault(path: string): string | undefined {
+/**
+ * What is wrong with a path in an archive that is packed anew; undefined when nothing is. Names in one spelling alone, and none that
+ * takes long to look at.
+ */
+export function pathFault(path: string): string | undefined {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
   if (path.split('/').length > MAX_DEPTH) return `is deeper than ${MAX_DEPTH} directories`;
   const isPlain = path !== '.' && posix.normalize(path) === path;

@@ -8,6 +8,8 @@ import {
   type ArchiveFile,
   type JobToken,
   MINOR,
+  pathFault,
+  shownName,
   type NewArchive,
   packArchive,
   RunFault,
@@ -61,6 +63,7 @@ export class RemoteRunService implements RunService {
   private readonly forgotten = new Map<RunOrder, () => void>();
   private readonly isForgotten = new WeakSet<RunOrder>();
   private readonly outputs = new WeakMap<RunOrder, Output>();
+  private readonly leftOut = new WeakMap<RunOrder, string[]>();
   private readonly withToken = new WeakSet<RunOrder>();
 
   constructor(private readonly parts: RemoteParts) {}
@@ -105,7 +108,7 @@ export class RemoteRunService implements RunService {
         ...{ exitCode: number('ExitCode'), diskMB: number('DiskSpace(MB)') },
         ...{ host: text('HostName'), isolation: text('Isolation') },
         missing: text('MissingOutput', MOST_NAMES),
-        leftOut: text('OutputLeftOut', MOST_NAMES),
+        leftOut: clipped(this.leftOutOf(run, parameters), MOST_NAMES),
         notRequested: text('OutputNotRequested', MOST_NAMES),
         ...{ output: this.outputs.get(run), outputFault: clipped(outputFault) },
       }),
@@ -146,7 +149,7 @@ export class RemoteRunService implements RunService {
   async keepOutput(run: RunOrder, files: readonly ArchiveFile[]): Promise<string> {
     const path = join(this.parts.spool, `out-${randomId()}`);
     try {
-      const archive = await packArchive(files, path);
+      const archive = await packArchive(this.sent(run, files), path);
       const { hash } = archive;
       if (this.isForgotten.has(run)) return hash;
       if ('content' in archive && archive.sizeBytes <= SMALL_BYTES) {
@@ -156,6 +159,25 @@ export class RemoteRunService implements RunService {
     } finally {
       await rm(path, { force: true });
     }
+  }
+
+  /** Without files whose names the service takes in no archive: one of them would be the loss of all. */
+  private sent(run: RunOrder, files: readonly ArchiveFile[]): ArchiveFile[] {
+    const faultOf = ({ name, content }: ArchiveFile): string | undefined =>
+      pathFault(name) ??
+      ('linkTo' in content && content.linkTo !== '.' ? pathFault(content.linkTo) : undefined);
+    const bad = files.flatMap((file) => {
+      const fault = faultOf(file);
+      return fault === undefined ? [] : [`${shownName(file.name)} (its name ${fault})`];
+    });
+    if (bad.length > 0) this.leftOut.set(run, bad);
+    return files.filter((file) => faultOf(file) === undefined);
+  }
+
+  private leftOutOf(run: RunOrder, parameters: RunResult['parameters']): string | undefined {
+    const other = parameters['OutputLeftOut']?.toString();
+    const all = [...(other === undefined ? [] : [other]), ...(this.leftOut.get(run) ?? [])];
+    return all.length === 0 ? undefined : all.join(', ');
   }
 
   async openInput(run: RunOrder): Promise<Readable> {
