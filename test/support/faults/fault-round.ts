@@ -1,6 +1,6 @@
-import { eventually } from '../testbed.js';
+import { eventually, HAS_WORKERS } from '../testbed.js';
 import type { Dice } from './dice.js';
-import type { FaultSite } from './fault-site.js';
+import type { FaultSite, Lost } from './fault-site.js';
 import {
   freeze,
   hasBegun,
@@ -222,7 +222,9 @@ export class FaultRound {
     const outage = this.dice.weighted(this.options.outages);
     const [least, most] = OUTAGES[outage];
     const milliseconds = this.dice.between(least, most);
-    this.outage = this.site.loseInstance(this.dice.between(0, 1), milliseconds).then((away) => {
+    const index = this.dice.between(0, 1);
+    const lost = HAS_WORKERS ? this.dice.pick<Lost>(['both', 'service', 'worker']) : 'both';
+    this.outage = this.site.loseInstance(index, milliseconds, lost).then((away) => {
       // A start takes a while, longer when PostgreSQL is killed in its middle.
       const kinds = Object.keys(OUTAGES) as Outage[];
       const lasted = kinds.filter((kind) => away >= OUTAGES_LAST[kind]).at(-1) ?? outage;

@@ -7,7 +7,8 @@ import { Agent } from 'undici';
 import { freePorts } from '../ports.mjs';
 import { OwnPostgres } from '../own-postgres.js';
 import { openRunRoot } from '#src/worker/runs/run-root.js';
-import { GridClient, startGrid, support, type Grid } from '../testbed.js';
+import { openTcpBalancer, type TcpBalancer } from '../tcp-balancer.js';
+import { GridClient, HAS_WORKERS, startGrid, support, type Grid } from '../testbed.js';
 import type { Traces } from './leftovers.js';
 
 const IS_ROOT = process.getuid?.() === 0;
@@ -16,6 +17,9 @@ const ACCOUNTS_OF_A_TEST = 1_000;
 /** Nobody else on the machine has these, so whatever is theirs is a job's of this test. */
 const FIRST = 10_000_000 + process.pid * ACCOUNTS_OF_A_TEST;
 const ACCOUNTS = { first: FIRST, last: FIRST + ACCOUNTS_OF_A_TEST - 1 };
+
+/** What of an instance is lost: its service, its worker, or both; without workers the service runs the jobs. */
+export type Lost = 'both' | 'service' | 'worker';
 
 /** Two instances that run jobs, on one PostgreSQL, all of which a test may kill. */
 export class FaultSite {
@@ -29,6 +33,8 @@ export class FaultSite {
     readonly outside: string,
     private readonly urls: readonly string[],
     private readonly grids: Grid[],
+    /** Where workers reach either instance. */
+    private readonly balancer: TcpBalancer | undefined,
   ) {}
 
   static async start(env: Record<string, string>): Promise<FaultSite> {
@@ -39,10 +45,12 @@ export class FaultSite {
     const postgres = await OwnPostgres.create(support().root);
     const ports = await freePorts(2);
     const urls = ports.map((port) => `https://localhost:${port}`);
+    const balancer = HAS_WORKERS ? await openTcpBalancer(ports) : undefined;
     const first = await startGrid({
       env: {
         DATABASE_URL: postgres.url,
-        GRID_PUBLIC_URL: urls[0] ?? '', // tokens of one instance are good at the other
+        // Tokens of one instance are good at the other.
+        GRID_PUBLIC_URL: balancer ? `https://localhost:${balancer.port}` : (urls[0] ?? ''),
         GRID_PORT: String(ports[0]),
         GRID_SANDBOX_STORE: join(outside, 'sandboxes'),
         GRID_LOG_LEVEL: 'warn',
@@ -51,7 +59,7 @@ export class FaultSite {
         ...env,
       },
     });
-    const site = new FaultSite(postgres, outside, urls, [first]);
+    const site = new FaultSite(postgres, outside, urls, [first], balancer);
     try {
       site.grids.push(await first.second({ GRID_PORT: String(ports[1]) }));
       site.token = await first.token('alice', 'grid_user');
@@ -110,20 +118,22 @@ export class FaultSite {
   }
 
   /** kill -9 of an instance, which is started again after a while; answers how long it was away, milliseconds. */
-  async loseInstance(index: number, milliseconds: number): Promise<number> {
+  async loseInstance(index: number, milliseconds: number, lost: Lost = 'both'): Promise<number> {
     this.down.add(index);
     const from = Date.now();
     const grid = this.grids[index] as Grid;
-    await grid.kill();
+    if (lost === 'worker') await grid.worker?.kill();
+    else await grid.kill({ isWorkerSpared: lost === 'service' });
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
-    this.grids[index] = await startAgain(grid);
+    if (lost === 'worker') await grid.worker?.again();
+    else this.grids[index] = await startAgain(grid);
     this.down.delete(index);
     return Date.now() - from;
   }
 
   /** What the instances had to complain about since their last start. */
   logs(): string {
-    return this.grids.map((grid) => grid.server.log()).join('');
+    return this.grids.map(({ server, worker }) => server.log() + (worker?.output ?? '')).join('');
   }
 
   async sql<Row extends object>(text: string, values: unknown[] = []): Promise<Row[]> {
@@ -146,6 +156,7 @@ export class FaultSite {
   async remove(): Promise<void> {
     await Promise.all(this.agents.map((agent) => agent.destroy()));
     await Promise.all(this.grids.map((grid) => grid.remove()));
+    await this.balancer?.close();
     await this.postgres.remove();
     await rm(this.outside, { recursive: true, force: true });
   }
