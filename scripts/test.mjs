@@ -5,7 +5,8 @@
  * npm run test:nightly -- --shard i/n   the i-th part of everything, with full counts and fresh seeds
  *
  * GRID_TEST_DATABASE=tls or pooler: the servers' database is Debian's PostgreSQL instead of the embedded one. Suites that need a
- * program which is not there say so and are left out; with GRID_TEST_ALL=true they run and fail.
+ * program which is not there say so and are left out; with GRID_TEST_ALL=true they run and fail. GRID_TEST_WORKERS=true: the jobs of
+ * local sites are run by workers (for the flow suites array-kills, hostile-programs, job-dependencies, job-faults and job-limits).
  */
 import { spawnSync } from 'node:child_process';
 import { ALONE, CI_FLOWS, NIGHTLY_FLOWS } from '../test/flows/lists.mjs';
