@@ -15,6 +15,12 @@ export { type ProbeReply, probeReply } from './probe-reply.js';
 export { isRunning, processStat } from './process-identity.js';
 export { LockHeldError, type ProcessLock, acquireProcessLock } from './process-lock.js';
 export { Readiness } from './readiness.js';
-export { type RunningTask, type ScheduledTask, Scheduler, type TaskOutcome, type TaskRound } from './scheduler.js';
+export {
+  type RunningTask,
+  type ScheduledTask,
+  Scheduler,
+  type TaskOutcome,
+  type TaskRound,
+} from './scheduler.js';
 export type { RunningSpan } from './span-recorder.js';
 export { Tracing } from './tracing.js';

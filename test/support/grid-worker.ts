@@ -1,3 +1,5 @@
+import { chown, mkdir, stat, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { StartedWorker, type WorkerPlace } from './started-worker.js';
 import type { Grid } from './testbed.js';
 
@@ -20,7 +22,7 @@ const OPTIONS = {
 
 /**
  * Makes sites of workers of the local sites and starts a worker of the first one, which keeps apart and limits jobs as the service would
- * with these settings, in the same directory.
+ * with these settings.
  */
 export async function workerOf(
   grid: Grid,
@@ -35,8 +37,18 @@ export async function workerOf(
     (env[setting]?.split(',') ?? []).flatMap((value) => [option, value]),
   );
   const { GRID_PUBLIC_URL: server = grid.url } = env; // proofs are for this address
+  const directory = join(grid.home, 'worker');
+  await mkdir(join(directory, 'jobs'), { recursive: true, mode: 0o711 });
+  await symlink('worker/jobs', join(grid.home, 'jobs')); // where suites look for runs
+  await ownedAs(grid.home, directory);
   return StartedWorker.start(grid, site?.name ?? '', options, {
     ...place,
-    ...{ directory: grid.home, server },
+    ...{ directory, server },
   });
+}
+
+/** The directory is whose the home is. */
+async function ownedAs(home: string, directory: string): Promise<void> {
+  const { uid, gid } = await stat(home);
+  for (const path of [directory, join(directory, 'jobs')]) await chown(path, uid, gid);
 }
