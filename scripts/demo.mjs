@@ -105,7 +105,7 @@ async function signInOfDemo() {
 async function isolationOfDemo() {
   if (process.env.GRID_LOCAL_ISOLATION) return {};
   const { readConfig } = await import('#src/config/index.js');
-  const { describeLocalIsolation } = await import('#src/jobs/index.js');
+  const { describeLocalIsolation } = await import('#src/worker/index.js');
   const { level } = await describeLocalIsolation(readConfig(process.env));
   if (level !== 'off') return {};
   say(
