@@ -1,4 +1,4 @@
-import { startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const MANY = 40;
 
@@ -21,8 +21,30 @@ describe('submits that come together', () => {
       }),
     );
 
+  /** The same, none of which is written before all have arrived. */
+  const submitTogether = async (name: string): ReturnType<typeof submitAll> => {
+    const { anonymous } = grid;
+    const blocker = await grid.connection();
+    try {
+      await blocker.query('begin');
+      await blocker.query('lock table jobs in share mode');
+      const answers = submitAll(name);
+      await eventually(async () => {
+        const { body } = await anonymous.get<string>('/metrics');
+        const counts = body.matchAll(
+          /^gridgate_caller_requests\{state="(?:working|waiting)"\} (\d+)$/gm,
+        );
+        return [...counts].reduce((sum, [, count]) => sum + Number(count), 0) >= MANY;
+      }, 'all submits to arrive');
+      await blocker.query('commit');
+      return await answers;
+    } finally {
+      await blocker.end();
+    }
+  };
+
   it('are few transactions, and everybody gets the id of their own job', async () => {
-    const answers = await submitAll('each');
+    const answers = await submitTogether('each');
     expect(answers.map(({ status }) => status)).toEqual(Array(MANY).fill(200));
     const rows = await grid.sql<{ jid: string; name: string; owner: string; xmin: string }>(
       `select jid, name, owner, xmin::text from jobs where name like 'each-%'`,
