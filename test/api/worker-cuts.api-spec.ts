@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Agent } from 'undici';
-import { CuttingProxy } from '../support/cutting-proxy.js';
+import { TcpProxy } from '../support/tcp-proxy.js';
 import { markedProcesses } from '../support/faults/job-processes.js';
 import { awaitFinal, sandboxOf, submit } from '../support/jobs.js';
 import { freePorts } from '../support/ports.mjs';
@@ -22,7 +22,7 @@ const LARGE = 3;
 
 describe('workers whose connections are cut and who are killed', () => {
   let grid: Grid;
-  let proxy: CuttingProxy;
+  let proxy: TcpProxy;
   let shared: string;
   let agent: Agent;
   let alice: GridClient;
@@ -32,7 +32,7 @@ describe('workers whose connections are cut and who are killed', () => {
     const [port = 0, open = 0] = await freePorts(2);
     const env = { GRID_PORT: String(port), GRID_PUBLIC_URL: `https://localhost:${open}` };
     grid = await startGrid({ ownProcess: true, env });
-    proxy = await CuttingProxy.start(open, port);
+    proxy = await TcpProxy.start([port], open);
     shared = mkdtempSync(join(tmpdir(), 'grid-lines-'));
     chmodSync(shared, 0o777);
     writeFileSync(join(shared, 'lines'), '');

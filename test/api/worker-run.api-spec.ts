@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createPrivateKey, createPublicKey, randomBytes } from 'node:crypto';
-import { tmpdir } from 'node:os';
+import { tmpdir, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { FormData } from 'undici';
@@ -323,6 +323,10 @@ describe('gridgate worker run refuses', () => {
     const none = ['--directory', join(user.home, 'new')];
     const cases: [string[], string][] = [
       [['--max-memory', 'x'], '--max-memory="x" is not a whole number at least 16'],
+      [
+        ['--ram', '999999999'],
+        `--ram 999999999 is more than the machine has\nhint: it has ${Math.floor(totalmem() / 2 ** 20)} MB`,
+      ],
       [['--processors', '0'], '--processors 0 is no number from 1 on'],
       [['--idle', '10'], '--idle 10 is no time\nhint: give a number with s, m, h or d'],
       [

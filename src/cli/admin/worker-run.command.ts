@@ -130,9 +130,16 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
   const { server, site, name, ca, tag: tags, idle = Infinity, network = false } = options;
   const whole = thisMachine();
   const machine = {
-    processors: Math.min(options.processors ?? whole.processors, whole.processors),
-    ramMB: Math.min(options.ram ?? whole.ramMB, whole.ramMB),
+    processors: options.processors ?? whole.processors,
+    ramMB: options.ram ?? whole.ramMB,
   };
+  if (machine.ramMB > whole.ramMB) {
+    throw new CommandError(
+      `--ram ${machine.ramMB} is more than the machine has`,
+      2,
+      `it has ${whole.ramMB} MB`,
+    );
+  }
   const config = configOf(directory, machine.processors, options);
   const trusted = ca === undefined ? undefined : await authority(server, ca, directory);
   chosenCa(trusted);

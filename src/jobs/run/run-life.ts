@@ -196,7 +196,7 @@ function shortList(texts: readonly string[], count = texts.length): string {
 }
 
 /** True for the fault of something that the service needs and that will be back. */
-export function isAway(error: unknown): boolean {
+export function isAway(error: unknown): error is Problem {
   return error instanceof Problem && error.code === 'service.unavailable';
 }
 

@@ -4,7 +4,8 @@ import { machineFaultOf, Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { ClaimAnswer, ClaimRequest, RunKey } from '#src/jobs/index.js';
 import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
-import { isAway, Pauses } from './repeated.js';
+import { isAway } from '#src/jobs/run/index.js';
+import { Backoff } from './retry.js';
 import type { RemoteRunService } from './remote-run-service.js';
 import { keptOrder, keyOf, orderOf } from './run-order.js';
 import { RefusedError } from './service-link.js';
@@ -64,7 +65,7 @@ export class ClaimLoop {
   private outdated = 0;
   /** By a clock that nobody sets. */
   private lastRunMs = performance.now();
-  private readonly pauses = new Pauses();
+  private readonly backoff = new Backoff();
   private readonly over = new AbortController();
   /** Aborts when the worker is told to end, and when the loop has ended. */
   private readonly signal: AbortSignal;
@@ -165,7 +166,7 @@ export class ClaimLoop {
     try {
       const answer = await session.json<ClaimAnswer>('POST', '/claims', { json: request, signal });
       if (!isAnswer(answer)) throw Problem.unavailable('The answer is none of the service');
-      this.pauses.reset();
+      this.backoff.reset();
       this.outdated = Math.max(0, this.outdated - FORGIVEN);
       // A newer claim does not name what this one brings: begun meanwhile it would be held for lost. Its own answer brings it again.
       if (this.open !== request || this.over.signal.aborted) return;
@@ -186,7 +187,7 @@ export class ClaimLoop {
     const { signal } = this;
     const reason = machineFaultOf(error);
     if (reason === undefined) throw error;
-    const pause = this.pauses.next(error);
+    const pause = this.backoff.next(error);
     logger.error({ reason, seconds: Math.round(pause / 1000) }, 'no runs can be claimed');
     await sleep(pause, { signal });
   }
@@ -200,7 +201,7 @@ export class ClaimLoop {
       return;
     }
     if (!isAway(error)) return this.onMachineFault(error);
-    const pause = this.pauses.next(error);
+    const pause = this.backoff.next(error);
     this.parts.logger.warn(
       { reason: error.detail, seconds: Math.round(pause / 1000) },
       'the service is away',

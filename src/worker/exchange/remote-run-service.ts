@@ -21,7 +21,7 @@ import {
   type RunSite,
   SandboxMissingError,
 } from '#src/jobs/run/index.js';
-import { repeated } from './repeated.js';
+import { untilAnswered } from './retry.js';
 import { type ClaimedOrder, keyOf } from './run-order.js';
 import { type Answered, type RunReportBox } from './run-reports.js';
 import { awayFrom, RefusedError } from './service-link.js';
@@ -245,7 +245,7 @@ export class RemoteRunService implements RunService {
     const data = (): Uint8Array | AsyncIterable<Uint8Array> =>
       'content' in archive ? archive.content : createReadStream(archive.path);
     try {
-      await repeated(async () => {
+      await untilAnswered(async () => {
         if (this.isForgotten.has(run)) return;
         await session.request('PUT', `/runs/${keyOf(run)}/output`, { data, signal });
       }, signal);

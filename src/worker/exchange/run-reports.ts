@@ -1,7 +1,7 @@
 import { sleep, stringifyJson } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { ReportAnswer, RunReport } from '#src/jobs/index.js';
-import { repeated } from './repeated.js';
+import { untilAnswered } from './retry.js';
 import { RefusedError } from './service-link.js';
 
 const MOST_REPORTS = 200;
@@ -89,7 +89,7 @@ export class RunReportBox {
     };
     let answers: ReportAnswer[];
     try {
-      answers = await repeated(send, this.post.signal);
+      answers = await untilAnswered(send, this.post.signal);
     } catch (error) {
       if (error instanceof RefusedError) {
         this.onRefused(some, error);

@@ -4,7 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createLogger } from '#src/runtime/index.js';
-import { isAway, Pauses } from './repeated.js';
+import { isAway } from '#src/jobs/run/index.js';
+import { Backoff } from './retry.js';
 import { RefusedError } from './service-link.js';
 import { WorkerGoneError, WorkerSession } from './worker-session.js';
 import { Problem } from '#src/kernel/index.js';
@@ -102,7 +103,7 @@ describe('a worker that the service knows', () => {
 
 describe('a pause', () => {
   it.each([1e12, -1e12])('has bounds, whatever is wanted: %d s', (retryAfterSeconds) => {
-    const pause = new Pauses().next(Problem.unavailable('x', { retryAfterSeconds }));
+    const pause = new Backoff().next(Problem.unavailable('x', { retryAfterSeconds }));
     expect(pause).toBeGreaterThan(0);
     expect(pause).toBeLessThan(301_000);
   });

@@ -2,7 +2,8 @@ import { Problem } from '#src/kernel/index.js';
 import { SSLError, type Response } from '#src/http-client/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { WorkerFacts } from '#src/jobs/index.js';
-import { isAway, repeated } from './repeated.js';
+import { isAway } from '#src/jobs/run/index.js';
+import { untilAnswered } from './retry.js';
 import { RefusedError, ServiceLink, type LinkOptions, type LinkSettings } from './service-link.js';
 import { readEnrolment, workerKey, writeEnrolment } from './worker-identity.js';
 
@@ -170,7 +171,7 @@ async function registered(
   try {
     const post = (): Promise<Registered> =>
       link.json<Registered>('POST', '/workers', { json, isBare: true, signal });
-    const answer = await repeated(telling(post, logger), signal);
+    const answer = await untilAnswered(telling(post, logger), signal);
     if (typeof answer.id !== 'string') throw new WorkerStartError(`${server} is no such service`);
     await writeEnrolment(directory, { server, site, id: answer.id });
     return WorkerSession.of(link, answer);
@@ -190,7 +191,7 @@ async function renewed(
     'give it the secret of an administrator (gridgate site secret add) with --secret-file';
   if (id === undefined) throw new WorkerStartError('the worker is not registered yet', hint);
   try {
-    const token = await repeated(
+    const token = await untilAnswered(
       telling(() => newToken(link, id, signal), logger),
       signal,
     );

@@ -7,7 +7,7 @@ import { Agent } from 'undici';
 import { freePorts } from '../ports.mjs';
 import { OwnPostgres } from '../own-postgres.js';
 import { openRunRoot } from '#src/worker/runs/run-root.js';
-import { openTcpBalancer, type TcpBalancer } from '../tcp-balancer.js';
+import { TcpProxy } from '../tcp-proxy.js';
 import { GridClient, HAS_WORKERS, startGrid, support, type Grid } from '../testbed.js';
 import type { Traces } from './leftovers.js';
 
@@ -34,7 +34,7 @@ export class FaultSite {
     private readonly urls: readonly string[],
     private readonly grids: Grid[],
     /** Where workers reach either instance. */
-    private readonly balancer: TcpBalancer | undefined,
+    private readonly balancer: TcpProxy | undefined,
   ) {}
 
   static async start(env: Record<string, string>): Promise<FaultSite> {
@@ -45,7 +45,7 @@ export class FaultSite {
     const postgres = await OwnPostgres.create(support().root);
     const ports = await freePorts(2);
     const urls = ports.map((port) => `https://localhost:${port}`);
-    const balancer = HAS_WORKERS ? await openTcpBalancer(ports) : undefined;
+    const balancer = HAS_WORKERS ? await TcpProxy.start(ports) : undefined;
     const first = await startGrid({
       env: {
         DATABASE_URL: postgres.url,

@@ -1,4 +1,5 @@
 import { Problem, sleep } from '#src/kernel/index.js';
+import { isAway } from '#src/jobs/run/index.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
@@ -9,7 +10,7 @@ const LONGEST_WANTED_SECONDS = 300;
  * Pauses between the tries of who waits for the service: each up to twice as long as the one before, 30 s at most, and by chance
  * shorter, so that a thousand workers come back one after the other. What the service says it wants comes first.
  */
-export class Pauses {
+export class Backoff {
   private tries = 0;
 
   /** The service has answered. */
@@ -27,21 +28,16 @@ export class Pauses {
   }
 }
 
-/** True for an error that passes: the service is away or busy. */
-export function isAway(error: unknown): error is Problem {
-  return error instanceof Problem && error.code === 'service.unavailable';
-}
-
 /** Does it again until the service answers. Throws any other error, and the reason of the signal. */
-export async function repeated<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
-  const pauses = new Pauses();
+export async function untilAnswered<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  const backoff = new Backoff();
   for (;;) {
     signal.throwIfAborted();
     try {
       return await work();
     } catch (error) {
       if (!isAway(error)) throw error;
-      await sleep(pauses.next(error), { signal });
+      await sleep(backoff.next(error), { signal });
     }
   }
 }
