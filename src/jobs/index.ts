@@ -17,6 +17,8 @@ export type {
   ClaimAnswer,
   ClaimedRun,
   ClaimRequest,
+  OutputRead,
+  OutputReadAnswer,
   ReportAnswer,
   RunKey,
   RunReport,

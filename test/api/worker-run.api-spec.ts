@@ -97,6 +97,27 @@ describe('gridgate worker run', () => {
     ]);
   });
 
+  it('shows what its programs write, at once and as it grows', async () => {
+    await started();
+    const [jid = 0] = await submit(alice, [
+      sh(
+        'echo one; until [ -e go ]; do sleep 0.1; [ "$((n += 1))" -lt 30 ] || touch go; done; echo two',
+      ),
+    ]);
+    await awaitStatus(alice, jid, ['Running']);
+    const peeked = await eventually(async () => {
+      const { status, body } = await alice.get(`/jobs/${jid}/peek`);
+      return status === 200 && body.stdout !== '' ? body : undefined;
+    }, 'its first line');
+    expect(peeked).toMatchObject({ stdout: 'one\n', stderr: '' });
+    const { status, body } = await alice.get(`/jobs/${jid}/output/std.out`, {
+      query: { follow: 'true' },
+    });
+    expect([status, body]).toEqual([200, 'one\ntwo\n']);
+    expect((await alice.get(`/jobs/${jid}/output/none`)).status).toBe(404);
+    expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Done' }]);
+  });
+
   it('ends a program that is killed, and keeps what it has written', async () => {
     const worker = await started();
     const [jid = 0] = await submit(alice, [sh('echo begun; exec sleep 1000')]);

@@ -47,15 +47,46 @@ export class OutputReadsRepository implements OnApplicationBootstrap {
     return row;
   }
 
-  /** Answers a question; undefined when there is no such file. */
-  async answer(id: string, part: OutputPart | undefined): Promise<void> {
+  /** The executor that has the run of an open question; undefined when nobody has it. */
+  async executorOf(id: string): Promise<string | undefined> {
+    const [row] = await this.database.query<{ executor: string | null }>({
+      name: 'jobs-output-executor',
+      text: `select j.executor from job_output_reads r join jobs j on j.jid = r.jid
+        where r.id = $1 and r.answered_at is null`,
+      values: [id],
+    });
+    return row?.executor ?? undefined;
+  }
+
+  /** Open questions for output of the runs that an executor has, the oldest first. */
+  async questionsOf(
+    executor: string,
+    most: number,
+  ): Promise<(OutputWish & { id: string; run: string })[]> {
+    return this.database.query({
+      name: 'jobs-output-questions',
+      text: `select r.id::text, j.jid || '.' || j.attempt as run, r.name, r.wanted_from as start,
+          r.most_bytes as "mostBytes"
+        from job_output_reads r join jobs j on j.jid = r.jid
+        where j.executor = $1 and r.answered_at is null and r.expires_at > clock_timestamp()
+        order by r.id limit $2`,
+      values: [executor, most],
+    });
+  }
+
+  /** Answers a question; undefined when there is no such file. With an executor only when that has the run. */
+  async answer(id: string, part: OutputPart | undefined, executor?: string): Promise<void> {
     const { sizeBytes = null, file = null, modifiedMs = null } = part ?? {};
     await this.database.execute({
       name: 'jobs-output-answer',
       text: `update job_output_reads set answered_at = clock_timestamp(), size_bytes = $2, file = $3,
           modified_ms = $4, content_from = $5, content = $6
-        where id = $1 and answered_at is null`,
-      values: [id, sizeBytes, file, modifiedMs, part?.start ?? null, part?.content ?? null],
+        where id = $1 and answered_at is null and ($7::text is null or exists (
+          select from jobs j where j.jid = job_output_reads.jid and j.executor = $7))`,
+      values: [
+        ...[id, sizeBytes, file, modifiedMs, part?.start ?? null, part?.content ?? null],
+        executor ?? null,
+      ],
     });
   }
 

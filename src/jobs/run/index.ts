@@ -35,3 +35,4 @@ export { MINOR } from '../state/job-state.js';
 export { parseJid } from '../state/job.js';
 export type { JobToken } from './job-tokens.js';
 export { pathFault } from '../sandbox/repack-archive.js';
+export { readOutput } from './output-reader.js';

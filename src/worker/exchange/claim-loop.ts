@@ -2,7 +2,14 @@ import { setMaxListeners } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { machineFaultOf, Problem, sleep } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
-import type { ClaimAnswer, ClaimRequest, RunKey } from '#src/jobs/index.js';
+import type {
+  ClaimAnswer,
+  ClaimRequest,
+  OutputRead,
+  OutputReadAnswer,
+  RunKey,
+} from '#src/jobs/index.js';
+import { readOutput } from '#src/jobs/run/index.js';
 import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
 import { isAway } from '#src/jobs/run/index.js';
 import { Backoff } from './retry.js';
@@ -34,7 +41,7 @@ const RUN_NAME = /^\d+\.\d+$/;
 export interface ClaimLoopParts {
   executor: LocalProcessExecutor;
   service: RemoteRunService;
-  session: Pick<WorkerSession, 'json'>;
+  session: Pick<WorkerSession, 'json' | 'request'>;
   numbers: Pick<ClaimNumbers, 'next'>;
   logger: Logger;
   /** Milliseconds without a run after which the worker ends; Infinity for never. */
@@ -171,8 +178,10 @@ export class ClaimLoop {
       // A newer claim does not name what this one brings: begun meanwhile it would be held for lost. Its own answer brings it again.
       if (this.open !== request || this.over.signal.aborted) return;
       const isNews = this.take(answer);
+      // First, so that the next claim is not answered with the same questions.
+      await Promise.all((answer.reads ?? []).map((read) => this.answerRead(read)));
       const isEarly = performance.now() - sentMs < PAUSE_MS;
-      if (!isNews && isEarly) await sleep(PAUSE_MS, { signal });
+      if (!isNews && !answer.reads?.length && isEarly) await sleep(PAUSE_MS, { signal });
     } catch (error) {
       const isOver = this.over.signal.aborted;
       if (this.open === request && !isOver) await this.onFault(error);
@@ -252,6 +261,30 @@ export class ClaimLoop {
 
   private onDisk(): RunKey[] {
     return readdirSync(this.parts.executor.root).filter((name) => RUN_NAME.test(name));
+  }
+
+  /** Somebody wants to see what a run writes. One that cannot be answered is asked again, or given up by who has asked. */
+  private async answerRead({ id, run, ...wish }: OutputRead): Promise<void> {
+    const { executor, session, logger } = this.parts;
+    const { signal } = this;
+    try {
+      const found = [...executor.current].find(({ order }) => keyOf(order) === run);
+      const places = found && executor.placesOf(found);
+      const part = places && (await readOutput(places, wish));
+      const json: OutputReadAnswer = {
+        id,
+        ...(part && {
+          part: {
+            ...part,
+            modifiedMs: Math.floor(part.modifiedMs),
+            content: part.content.toString('base64'),
+          },
+        }),
+      };
+      await session.request('POST', '/reads', { json, signal });
+    } catch (error) {
+      logger.debug({ err: error, run }, 'the output of a run cannot be shown');
+    }
   }
 
   /** Does what an answer says; false when it says nothing that can be done. */

@@ -3,13 +3,13 @@ import { hostname } from 'node:os';
 import { loopTurn, MachineFault } from '#src/kernel/index.js';
 import {
   type ExitRecord,
-  type HeldJob,
   judge,
   limitsOf,
   type OutputPlaces,
   planOf,
   processorsOf,
   type RunEnd,
+  type RunOrder,
   type RunPlace,
   type RunUsage,
   type Verdict,
@@ -37,7 +37,7 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
   }
 
   /** Where a running job writes; undefined for one that does not run here. */
-  outputOfHeld(job: HeldJob): OutputPlaces | undefined {
+  outputOfHeld(job: RunOrder): OutputPlaces | undefined {
     const directory = this.context.directoryOf(job);
     if (!directory.exists()) return undefined;
     const files = directory.outputs(planOf(job));

@@ -140,6 +140,11 @@ export class LocalProcessExecutor implements Executor {
     return Promise.resolve(this.whenOpen().place.outputOfHeld(job));
   }
 
+  /** Where a run writes; undefined when nothing of it is there yet. */
+  placesOf({ order }: LocalRun): OutputPlaces | undefined {
+    return this.whenOpen().place.outputOfHeld(order);
+  }
+
   async reconcile(held: readonly HeldJob[]): Promise<void> {
     const known = new Set(held.map(runName));
     for (const job of held) {

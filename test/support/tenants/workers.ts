@@ -43,6 +43,7 @@ export const WORKERS: Record<string, WorkerExpectation> = {
   'DELETE /workers/{id}': ownRoute(),
   'POST /workers/{id}/claims': ownRoute('/claims', { json: claim }),
   'POST /workers/{id}/reports': ownRoute('/reports', { json: { reports: [] } }),
+  'POST /workers/{id}/reads': ownRoute('/reads', { json: { id: '1' } }),
   'GET /workers/{id}/runs/{run}/input': ownRoute('/runs/1.1/input'),
   'PUT /workers/{id}/runs/{run}/output': ownRoute('/runs/1.1/output', { body: 'x' }),
   'POST /workers/{id}/runs/{run}/token': ownRoute('/runs/1.1/token'),

@@ -62,8 +62,38 @@ export interface ClaimAnswer {
   stop: RunKey[];
   /** These are not the worker's any more: to be ended and removed, without a report. */
   forget: RunKey[];
+  /** Somebody waits for bytes of what these runs write: to be answered by `POST /workers/<id>/reads`. */
+  reads?: OutputRead[];
   /** The worker gets no runs any more, and ends when it has none. */
   isDrained: boolean;
+}
+
+/** A question for bytes of a file of the output of a run. */
+export interface OutputRead {
+  id: string;
+  run: RunKey;
+  /** Of the file, as the job has it. */
+  name: string;
+  /** The first byte; less than nothing counts from the end of the file. */
+  start: number;
+  mostBytes: number;
+}
+
+/** The answer to it. */
+export interface OutputReadAnswer {
+  id: string;
+  /** Left out: there is no such file. */
+  part?: {
+    sizeBytes: number;
+    /** Changes when the job puts another file in its place. */
+    file: string;
+    /** Milliseconds since 1970. */
+    modifiedMs: number;
+    /** Where `content` begins in the file. */
+    start: number;
+    /** Base64. */
+    content: string;
+  };
 }
 
 /** What became of a run, in `POST /workers/<id>/reports`. */

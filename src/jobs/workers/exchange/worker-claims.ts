@@ -10,7 +10,7 @@ import { ChangeFeed } from '#src/database/index.js';
 import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { Matcher } from '../../matching/matcher.js';
 import type { Claimant, RunOrder } from '../../run/executor.js';
-import { STOP_CHANNEL, WORK_CHANNEL } from '../../state/admission.js';
+import { OUTPUT_CHANNEL, STOP_CHANNEL, WORK_CHANNEL } from '../../state/admission.js';
 import { WORKERS_CHANNEL } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { ClaimAnswer, ClaimRequest, RunKey } from './protocol.js';
@@ -23,6 +23,8 @@ const POLL_MS = 5_000;
 const PART_OF_DEADLINE = 0.8;
 /** Kills that come together are one look. */
 const GATHER_MS = 20;
+
+const NOTHING = { runs: [], stop: [], forget: [] };
 
 /** A claim that waits for its answer on this instance. */
 interface OpenClaim {
@@ -68,6 +70,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
       this.feed.listen(WORK_CHANNEL, () => this.matchAll()),
       this.feed.listen(STOP_CHANNEL, (jid) => this.onStop(jid)),
       this.feed.listen(WORKERS_CHANNEL, (id) => this.onCommand(id)),
+      this.feed.listen(OUTPUT_CHANNEL, (id) => void this.onQuestion(id)),
     ];
     // What a notification has missed.
     const poll = async (): Promise<void> => {
@@ -107,13 +110,14 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     }
     await this.runs.noteAlive(worker, request.fault ?? null, instance);
     const compared = await this.compared(worker, request);
-    const isNews = compared.runs.length + compared.stop.length + compared.forget.length > 0;
+    const { runs, stop, forget, reads } = compared;
+    const isNews = runs.length + stop.length + forget.length > 0 || reads !== undefined;
     const isTold = isNews || (isDrained && !request.isDraining);
     if (isTold || this.isClosed) return { ...compared, isDrained };
     const wanted = isDrained ? { ...request, most: 0 } : request;
     const { orders, look } = await this.wait(worker, { request: wanted, owner }, signal);
     if (look) return { ...(await this.compared(worker, request)), isDrained };
-    return { runs: await this.runs.claimed(worker, orders), stop: [], forget: [], isDrained };
+    return { ...NOTHING, runs: await this.runs.claimed(worker, orders), isDrained };
   }
 
   private async compared(
@@ -121,9 +125,14 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     request: ClaimRequest,
   ): Promise<Omit<ClaimAnswer, 'isDrained'>> {
     const compared = await this.runs.compare(worker, request);
-    if (!compared) return { runs: [], stop: [], forget: [] };
+    if (!compared) return NOTHING;
     const { again, ...told } = compared;
-    return { runs: await this.runs.claimed(worker, again), ...told };
+    const reads = request.holding.length > 0 ? await this.runs.readsOf(worker) : [];
+    return {
+      runs: await this.runs.claimed(worker, again),
+      ...told,
+      ...(reads.length > 0 && { reads }),
+    };
   }
 
   /** Waits for jobs, for a command, or until the time of the claim is over. */
@@ -220,6 +229,18 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     const claim = this.open.get(id);
     if (seq === undefined || Number(seq) > (claim?.request.seq ?? Infinity)) {
       claim?.end({ orders: [], look: true });
+    }
+  }
+
+  /** Ends the claim of the worker that has the run whose output somebody asks for; a worker without an open one asks by its next. */
+  private async onQuestion(id: string | undefined): Promise<void> {
+    const claims = [...this.open.values()].filter(({ jids }) => jids.size > 0);
+    if (id === undefined || claims.length === 0) return;
+    try {
+      const executor = await this.runs.executorAsked(id);
+      claims.find((claim) => claim.executor === executor)?.end({ orders: [], look: true });
+    } catch (error) {
+      this.logger.warn({ err: error }, 'a worker is not asked for output');
     }
   }
 

@@ -1,14 +1,15 @@
 import { pipeline } from 'node:stream/promises';
 import { Body, Controller, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import { Admission, clientSignal, type HttpRequest, type HttpResponse } from '#src/http/index.js';
+import { OutputReadsRepository } from '../../matching/output-reads.repository.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { CurrentWorker, WorkerRoute } from '../worker-route.decorator.js';
 import type { ClaimAnswer, ClaimedToken, ReportAnswer } from './protocol.js';
 import { WorkerClaims } from './worker-claims.js';
-import { ClaimBody, ReportsBody, reportsOf } from './worker-exchange.request.js';
+import { ClaimBody, OutputReadBody, ReportsBody, reportsOf } from './worker-exchange.request.js';
 import { WorkerOutputs } from './worker-outputs.js';
 import { WorkerReports } from './worker-reports.js';
-import { WorkerRuns } from './worker-runs.js';
+import { executorOf, WorkerRuns } from './worker-runs.js';
 
 /** What workers and the service tell each other of runs. Each exchange may be repeated: what comes twice counts once. */
 @Controller('workers/:id')
@@ -19,6 +20,7 @@ export class WorkerExchangeController {
     private readonly reports: WorkerReports,
     private readonly outputs: WorkerOutputs,
     private readonly runs: WorkerRuns,
+    private readonly reads: OutputReadsRepository,
   ) {}
 
   /** A sign of life, a request for work and the channel of commands in one; answered when there is something to say. */
@@ -43,6 +45,16 @@ export class WorkerExchangeController {
     @Body() body: ReportsBody,
   ): Promise<{ answers: ReportAnswer[] }> {
     return { answers: await this.reports.write(worker, reportsOf(body)) };
+  }
+
+  /** Bytes of what a run writes, for whom an answer to a claim has asked; of a run that is not the worker's nothing is taken. */
+  @Post('reads')
+  @HttpCode(204)
+  @WorkerRoute()
+  async read(@CurrentWorker() worker: WorkerEntity, @Body() body: OutputReadBody): Promise<void> {
+    const { id, part } = body;
+    const read = part && { ...part, content: Buffer.from(part.content, 'base64') };
+    await this.reads.answer(id, read, executorOf(worker));
   }
 
   /** The input sandbox of a run, a tar.gz. */

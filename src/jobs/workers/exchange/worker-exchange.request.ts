@@ -15,7 +15,7 @@ import {
   Type,
   ValidateNested,
 } from '#src/http/index.js';
-import type { ClaimRequest, RunKey, RunReport } from './protocol.js';
+import type { ClaimRequest, OutputReadAnswer, RunKey, RunReport } from './protocol.js';
 
 const MOST_RUNS = 10_000;
 const MOST_CLAIMED = 200;
@@ -25,6 +25,9 @@ const MOST_NUMBER = 1e15;
 /** Characters of an archive of 64 KiB in base64. */
 const MOST_ARCHIVE = 4 * Math.ceil((64 * 1024) / 3);
 const MOST_NAMES = 32 * 1024;
+/** Characters of what is read of a file at once, in base64. */
+const MOST_CONTENT = 4 * Math.ceil((256 * 1024) / 3);
+const isBase64 = (content: unknown): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(String(content));
 const RUN_KEY = /^[1-9]\d{0,18}\.[1-9]\d{0,8}$/;
 const areRuns = (runs: unknown): boolean =>
   Array.isArray(runs) &&
@@ -95,6 +98,46 @@ export class ClaimBody implements ClaimRequest {
   @Min(1)
   @IsInt()
   wait!: number;
+}
+
+/** What of a file of the output somebody asked for. */
+class OutputPartRequest {
+  @Max(MOST_NUMBER)
+  @Min(0)
+  @IsInt()
+  sizeBytes!: number;
+
+  @MaxLength(64)
+  @IsString()
+  file!: string;
+
+  @Max(MOST_NUMBER)
+  @Min(0)
+  @IsInt()
+  modifiedMs!: number;
+
+  @Max(MOST_NUMBER)
+  @Min(0)
+  @IsInt()
+  start!: number;
+
+  @Check(isBase64, { message: 'is no base64' })
+  @MaxLength(MOST_CONTENT)
+  @IsString()
+  content!: string;
+}
+
+/** Body of `POST /workers/<id>/reads`. */
+@Shape({ limitBytes: 512 * 1024 })
+export class OutputReadBody implements OutputReadAnswer {
+  @Check((id) => typeof id === 'string' && /^[1-9]\d{0,17}$/.test(id), { message: 'is no id' })
+  id!: string;
+
+  @IsOptional()
+  @ValidateNested()
+  @Type(() => OutputPartRequest)
+  @IsObject()
+  part?: OutputPartRequest;
 }
 
 const text = (maxLength = 255): Schema => ({ type: 'string', maxLength });

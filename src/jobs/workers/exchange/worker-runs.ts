@@ -8,15 +8,25 @@ import { RunFault } from '../../run/run-plan.js';
 import { RUN_OUTCOMES, type RunOutcomesOf } from '../../run/run-outcomes.js';
 import type { RunService } from '../../run/run-service.js';
 import { DispatchRepository } from '../../matching/dispatch.repository.js';
+import { OutputReadsRepository } from '../../matching/output-reads.repository.js';
 import { parseJid } from '../../state/job.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { WorkerRunsRepository, type HeldState } from './worker-runs.repository.js';
-import type { ClaimAnswer, ClaimedRun, ClaimedToken, ClaimRequest, RunKey } from './protocol.js';
+import type {
+  ClaimAnswer,
+  ClaimedRun,
+  ClaimedToken,
+  ClaimRequest,
+  OutputRead,
+  RunKey,
+} from './protocol.js';
 
 /** Runs whose tokens and input data are fetched at once. */
 const PREPARED_AT_ONCE = 8;
 /** Runs that are handed over again in one answer. */
 const MOST_AGAIN = 200;
+/** Questions for output in one answer. */
+const MOST_READS = 20;
 const NOT_NAMED = 'Its worker does not have it any more';
 
 /** The executor under whose name the runs of a worker are held. */
@@ -44,6 +54,7 @@ export class WorkerRuns {
     @Inject(RUN_OUTCOMES) private readonly outcomesOf: RunOutcomesOf,
     private readonly repository: DispatchRepository,
     private readonly claims: WorkerRunsRepository,
+    private readonly reads: OutputReadsRepository,
   ) {}
 
   /** What becomes of the runs of a worker. */
@@ -65,6 +76,16 @@ export class WorkerRuns {
   ): Promise<HeldJob | undefined> {
     const job = await this.repository.heldJob(jid);
     return job?.executor === executorOf(worker) && job.attempt === attempt ? job : undefined;
+  }
+
+  /** What somebody wants to see of the output of its runs. */
+  async readsOf(worker: WorkerEntity): Promise<OutputRead[]> {
+    return this.reads.questionsOf(executorOf(worker), MOST_READS);
+  }
+
+  /** The executor whose run a question for output is about; undefined for none. */
+  async executorAsked(question: string): Promise<string | undefined> {
+    return this.reads.executorOf(question);
   }
 
   /** The worker is alive, and says why it takes nothing. */
