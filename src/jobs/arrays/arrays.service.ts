@@ -131,11 +131,16 @@ export class ArraysService {
       const last = members.at(-1);
       if (!last) return moved;
       after = last.jid;
-      const running = members.filter(({ isHeld }) => isHeld).slice(0, MOST_TOLD - told);
+      const held = members.filter(({ isHeld }) => isHeld);
+      const running = held.slice(0, MOST_TOLD - told);
       told += running.length;
       moved += await this.database.transaction(async (transaction) => {
         for (const { jid } of running) {
           await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
+        }
+        // The others are found by a look.
+        if (held.length > running.length) {
+          await transaction.query(ChangeFeed.notification(STOP_CHANNEL));
         }
         return this.move(members.map(moveOf), transaction);
       });

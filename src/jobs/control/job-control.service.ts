@@ -19,6 +19,8 @@ import {
 } from '../state/job-transitions.js';
 
 const MAX_BULK = 1_000;
+/** Jobs of which each is told by itself that it is stopped. */
+const MOST_TOLD = 100;
 
 /** Kill, delete and reschedule. The move in the database decides; executors follow it within seconds. */
 @Injectable()
@@ -161,9 +163,11 @@ export class JobControlService {
 
   private async moveAndTell(moves: readonly Move[], transaction: Transaction): Promise<Jid[]> {
     const moved = await this.repository.move(moves, new Date(this.clock.now()), transaction);
-    for (const jid of moved.slice(0, 100)) {
+    for (const jid of moved.slice(0, MOST_TOLD)) {
       await transaction.query(ChangeFeed.notification(STOP_CHANNEL, String(jid)));
     }
+    // The others are found by a look.
+    if (moved.length > MOST_TOLD) await transaction.query(ChangeFeed.notification(STOP_CHANNEL));
     if (moved.length > 0) await transaction.query(ChangeFeed.notification(WORK_CHANNEL));
     return moved;
   }
