@@ -1,6 +1,6 @@
 /**
- * The shipped configurations as they run on one machine without privileges: other port, directory and instances,
- * everything else to the letter. Tests start the load balancers from the same text.
+ * The shipped configurations as they run on one machine without privileges: other port, directory and instances, and as many
+ * open files as the machine has; everything else to the letter. Tests start the load balancers from the same text.
  */
 
 /** A shipped nginx configuration with its files below `directory` (tls/ in it), listening on 127.0.0.1:port. */
@@ -18,6 +18,7 @@ export function localNginx(text, { directory, port, instances }) {
 /** A shipped HAProxy configuration likewise. */
 export function localHaproxy(text, { directory, port, instances }) {
   return replaceAll(text, [
+    ['\nglobal\n', '\nglobal\n    no strict-limits\n'],
     ['/etc/gridgate/tls/', `${directory}/tls/`],
     ['bind :443', `bind 127.0.0.1:${port}`],
     ...instances.map((address, i) => [`gridgate-${i + 1}:8443`, address]),
