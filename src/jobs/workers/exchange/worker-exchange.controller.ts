@@ -1,6 +1,7 @@
 import { pipeline } from 'node:stream/promises';
 import { Body, Controller, Get, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import { Admission, clientSignal, type HttpRequest, type HttpResponse } from '#src/http/index.js';
+import { Readiness } from '#src/runtime/index.js';
 import { OutputReadsRepository } from '../../matching/output-reads.repository.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { CurrentWorker, WorkerRoute } from '../worker-route.decorator.js';
@@ -21,6 +22,7 @@ export class WorkerExchangeController {
     private readonly outputs: WorkerOutputs,
     private readonly runs: WorkerRuns,
     private readonly reads: OutputReadsRepository,
+    private readonly readiness: Readiness,
   ) {}
 
   /** A sign of life, a request for work and the channel of commands in one; answered when there is something to say. */
@@ -33,7 +35,9 @@ export class WorkerExchangeController {
     @Req() request: HttpRequest,
   ): Promise<ClaimAnswer> {
     this.admission.leave(request); // a claim that waits keeps nobody from anything
-    return this.claims.claim(worker, body, clientSignal(request));
+    // An instance that stops answers what waits: its workers go on at another one.
+    const signal = AbortSignal.any([clientSignal(request), this.readiness.stopping]);
+    return this.claims.claim(worker, body, signal);
   }
 
   /** What became of runs: `{answers: [{run, go?, forget?}]}`; a report without an answer is to be repeated. */
