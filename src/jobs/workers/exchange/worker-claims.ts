@@ -15,8 +15,9 @@ import { WORKERS_CHANNEL } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { ClaimAnswer, ClaimRequest, RunKey } from './protocol.js';
 import { NO_OUTPUT } from './worker-outputs.js';
-import { WorkerRunsRepository } from './worker-runs.repository.js';
-import { executorOf, isForOneOwner, WorkerRuns } from './worker-runs.js';
+import { MOST_WAIT_SECONDS } from './worker-exchange.request.js';
+import { WorkerRunsRepository, type BegunClaim } from './worker-runs.repository.js';
+import { executorOf, isForOneOwner, runKey, WorkerRuns } from './worker-runs.js';
 
 const POLL_MS = 5_000;
 /** A claim is answered before the deadline of requests. */
@@ -32,11 +33,22 @@ interface OpenClaim {
   executor: string;
   request: ClaimRequest;
   owner: string | null;
+  /** The claim before it has waited for its whole time: nothing has changed at the worker. */
+  isRenewal: boolean;
   /** Jids of the runs that the worker has and does not end yet. */
   jids: ReadonlySet<string>;
   isOver: boolean;
-  /** Ends it with these runs; with `look` it is compared once more first. */
-  end: (outcome: { orders: RunOrder[]; look: boolean }) => void;
+  end: (outcome?: Outcome) => void;
+}
+
+/** How a claim that waits ends. */
+interface Outcome {
+  /** Runs that are given to the worker. */
+  orders?: RunOrder[];
+  /** Runs that are not wanted any more. */
+  stop?: RunKey[];
+  /** It is compared once more first. */
+  look?: boolean;
 }
 
 /**
@@ -49,6 +61,8 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly instance = randomId();
   /** Worker → its open claim. */
   private readonly open = new Map<string, OpenClaim>();
+  /** Site → machines for which there was nothing when the queue was looked at last. */
+  private readonly vain = new Map<string, ReadonlySet<string>>();
   private readonly matching = new Map<string, 'once' | 'again'>();
   private stopListening: (() => void)[] = [];
   private looking: Promise<void> | undefined;
@@ -84,7 +98,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   onModuleDestroy(): void {
     this.isClosed = true;
     for (const stop of this.stopListening.splice(0)) stop();
-    for (const claim of [...this.open.values()]) claim.end({ orders: [], look: false });
+    for (const claim of [...this.open.values()]) claim.end();
   }
 
   /**
@@ -98,26 +112,33 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   ): Promise<ClaimAnswer> {
     const { instance, clock } = this;
     const now = new Date(clock.now());
-    const begun = await this.repository.beginClaim(worker, { seq: request.seq, instance, now });
+    const place = { instance, now, executor: executorOf(worker) };
+    const begun = await this.repository.beginClaim(worker, request, place);
     if (!begun) {
       const detail = 'The worker has made a later claim, or is gone';
       throw new Problem('worker.claim-outdated', detail);
     }
-    this.open.get(worker.id)?.end({ orders: [], look: false });
-    const { instanceBefore, isDrained, owner } = begun;
-    if (instanceBefore !== null && instanceBefore !== instance) {
+    this.open.get(worker.id)?.end();
+    const { isDrained, owner, seenBefore } = begun;
+    const isRenewal = now.getTime() - seenBefore.getTime() >= request.wait * 1000;
+    if (this.mayWaitElsewhere(begun)) {
       await this.feed.notify(WORKERS_CHANNEL, `${worker.id} ${request.seq}`);
     }
-    await this.runs.noteAlive(worker, request.fault ?? null, instance);
+    if (request.holding.length > 0) await this.runs.noteAlive(worker);
     const compared = await this.compared(worker, request);
-    const { runs, stop, forget, reads } = compared;
-    const isNews = runs.length + stop.length + forget.length > 0 || reads !== undefined;
-    const isTold = isNews || (isDrained && !request.isDraining);
+    const isTold = saysSomething(compared) || (isDrained && !request.isDraining);
     if (isTold || this.isClosed) return { ...compared, isDrained };
     const wanted = isDrained ? { ...request, most: 0 } : request;
-    const { orders, look } = await this.wait(worker, { request: wanted, owner }, signal);
+    const outcome = await this.wait(worker, { request: wanted, owner, isRenewal }, signal);
+    const { orders = [], stop = [], look = false } = outcome;
     if (look) return { ...(await this.compared(worker, request)), isDrained };
-    return { ...NOTHING, runs: await this.runs.claimed(worker, orders), isDrained };
+    return { ...NOTHING, runs: await this.runs.claimed(worker, orders), stop, isDrained };
+  }
+
+  /** True where an earlier claim of the worker may still be open at another instance. */
+  private mayWaitElsewhere({ instanceBefore, seenBefore }: BegunClaim): boolean {
+    if (instanceBefore === null || instanceBefore === this.instance) return false;
+    return this.clock.now() - seenBefore.getTime() < MOST_WAIT_SECONDS * 1000;
   }
 
   private async compared(
@@ -138,14 +159,14 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   /** Waits for jobs, for a command, or until the time of the claim is over. */
   private async wait(
     worker: WorkerEntity,
-    { request, owner }: { request: ClaimRequest; owner: string | null },
+    { request, owner, isRenewal }: Pick<OpenClaim, 'request' | 'owner' | 'isRenewal'>,
     signal: AbortSignal,
-  ): Promise<{ orders: RunOrder[]; look: boolean }> {
+  ): Promise<Outcome> {
     return new Promise((resolve) => {
       const claim: OpenClaim = {
-        ...{ worker, request, owner, executor: executorOf(worker), isOver: false },
+        ...{ worker, request, owner, isRenewal, executor: executorOf(worker), isOver: false },
         jids: new Set(wantedOf(request).map((run) => run.split('.')[0] ?? '')),
-        end: (outcome) => {
+        end: (outcome = {}) => {
           if (claim.isOver) return;
           claim.isOver = true;
           clearTimeout(timer);
@@ -154,21 +175,22 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
           resolve(outcome);
         },
       };
-      const gone = (): void => claim.end({ orders: [], look: false });
+      const gone = (): void => claim.end();
       const most = this.config.requestTimeout * PART_OF_DEADLINE;
       const timer = setTimeout(gone, Math.min(request.wait, most) * 1000);
       signal.addEventListener('abort', gone);
       const other = this.open.get(worker.id);
       // Claims that come together may have got here in any order.
       if (signal.aborted || (other && other.request.seq > request.seq)) return gone();
-      other?.end({ orders: [], look: false });
+      other?.end();
       this.open.set(worker.id, claim);
-      if (request.most > 0) this.match(worker.site);
+      if (request.most > 0 && !this.isVain(claim)) this.match(worker.site);
       if (claim.jids.size > 0) void this.look(); // a kill may have come since the comparison
     });
   }
 
   private matchAll(): void {
+    this.vain.clear();
     for (const site of new Set([...this.open.values()].map(({ worker }) => worker.site))) {
       this.match(site);
     }
@@ -198,13 +220,20 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
       ({ worker, request }) => worker.site === site && request.most > 0,
     );
     const vain = new Set<string>();
+    this.vain.set(site, vain);
     for (const claim of shuffled(claims)) {
-      const machine = JSON.stringify([claim.request.free, claim.owner]);
+      const machine = machineOf(claim);
       if (claim.isOver || vain.has(machine)) continue;
       const orders = await this.claimFor(claim);
       if (orders.length === 0) vain.add(machine);
-      else claim.end({ orders, look: false });
+      else claim.end({ orders });
     }
+  }
+
+  /** An idle worker goes on waiting, and nothing has come since the last look. What makes no notification is found by the poll. */
+  private isVain(claim: OpenClaim): boolean {
+    if (!claim.isRenewal || !this.feed.live) return false;
+    return this.vain.get(claim.worker.site)?.has(machineOf(claim)) === true;
   }
 
   private async claimFor(claim: OpenClaim): Promise<RunOrder[]> {
@@ -219,7 +248,8 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   }
 
   private onStop(jid: string | undefined): void {
-    const isHere = jid === undefined || [...this.open.values()].some(({ jids }) => jids.has(jid));
+    // Without an id there are many, or some may have been missed.
+    const isHere = !jid || [...this.open.values()].some(({ jids }) => jids.has(jid));
     if (isHere) void this.look();
   }
 
@@ -228,7 +258,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     const [id = '', seq] = payload.split(' ');
     const claim = this.open.get(id);
     if (seq === undefined || Number(seq) > (claim?.request.seq ?? Infinity)) {
-      claim?.end({ orders: [], look: true });
+      claim?.end({ look: true });
     }
   }
 
@@ -238,7 +268,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     if (id === undefined || claims.length === 0) return;
     try {
       const executor = await this.runs.executorAsked(id);
-      claims.find((claim) => claim.executor === executor)?.end({ orders: [], look: true });
+      claims.find((claim) => claim.executor === executor)?.end({ look: true });
     } catch (error) {
       this.logger.warn({ err: error }, 'a worker is not asked for output');
     }
@@ -257,10 +287,14 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     if (claims.length === 0) return;
     try {
       const executors = claims.map(({ executor }) => executor);
-      const unwanted = await this.repository.unwanted(executors);
-      for (const { executor, ...run } of unwanted) {
-        const claim = claims.find((one) => one.executor === executor);
-        if (claim?.jids.has(String(run.jid))) claim.end({ orders: [], look: true });
+      const unwanted = new Map<string, RunKey[]>();
+      for (const { executor, ...run } of await this.repository.unwanted(executors)) {
+        unwanted.set(executor, [...(unwanted.get(executor) ?? []), runKey(run)]);
+      }
+      for (const claim of claims) {
+        const wanted = new Set(wantedOf(claim.request));
+        const stop = unwanted.get(claim.executor)?.filter((run) => wanted.has(run)) ?? [];
+        if (stop.length > 0) claim.end({ stop });
       }
     } catch (error) {
       this.logger.warn({ err: error }, 'workers are not told what to stop');
@@ -293,6 +327,15 @@ function claimantOf(
     mayTake,
     load: () => 0,
   };
+}
+
+function saysSomething({ runs, stop, forget, reads }: Omit<ClaimAnswer, 'isDrained'>): boolean {
+  return runs.length + stop.length + forget.length > 0 || reads !== undefined;
+}
+
+/** Claims for which the same jobs fit. */
+function machineOf({ request, owner }: OpenClaim): string {
+  return JSON.stringify([request.free, owner]);
 }
 
 function wantedOf({ holding, stopping = [] }: ClaimRequest): RunKey[] {

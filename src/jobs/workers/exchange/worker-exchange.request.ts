@@ -19,7 +19,8 @@ import type { ClaimRequest, OutputReadAnswer, RunKey, RunReport } from './protoc
 
 const MOST_RUNS = 10_000;
 const MOST_CLAIMED = 200;
-const MOST_WAIT_SECONDS = 25;
+/** So long may a claim wait at most. */
+export const MOST_WAIT_SECONDS = 25;
 const MOST_REPORTS = 200;
 const MOST_NUMBER = 1e15;
 /** Characters of an archive of 64 KiB in base64. */

@@ -3,14 +3,16 @@ import { Database, type Transaction } from '#src/database/index.js';
 import type { Jid } from '../../state/job.js';
 import type { JobState } from '../../state/job-state.js';
 import type { WorkerEntity } from '../worker.entity.js';
+import type { ClaimRequest } from './protocol.js';
 
 /** What the database tells of a claim that has begun. */
 export interface BegunClaim {
   /** Whose jobs it takes alone; null while it has had none. */
   owner: string | null;
   isDrained: boolean;
-  /** The instance that had the claim before. */
+  /** The instance that had the claim before, and when that began; none when there was none. */
   instanceBefore: string | null;
+  seenBefore: Date;
 }
 
 /** A run that is held, without what its job is. */
@@ -25,18 +27,28 @@ export interface HeldState {
 export class WorkerRunsRepository {
   constructor(private readonly database: Database) {}
 
-  /** The worker claims with this number at this instance; undefined when it is gone, or the number is not above the last one. */
+  /**
+   * The worker claims with this number at this instance, which is a sign of life of its executor, too; undefined when it is gone, or
+   * the number is not above the last one.
+   */
   async beginClaim(
     { id }: WorkerEntity,
-    { seq, instance, now }: { seq: number; instance: string; now: Date },
+    { seq, fault }: Pick<ClaimRequest, 'seq' | 'fault'>,
+    { instance, now, executor }: { instance: string; now: Date; executor: string },
   ): Promise<BegunClaim | undefined> {
     const [row] = await this.database.query<BegunClaim>({
       name: 'jobs-worker-claim',
-      text: `with before as (select id, instance from worker where id = $1 for update)
-        update worker w set seq = $2, instance = $3, seen_at = $4 from before
-        where w.id = before.id and w.seq < $2 and w.removed_at is null
-        returning w.owner, w.draining_at is not null as "isDrained", before.instance as "instanceBefore"`,
-      values: [id, String(seq), instance, now],
+      text: `with before as (select id, instance, seen_at from worker where id = $1 for update),
+        claimed as (update worker w set seq = $2, instance = $3, seen_at = $4 from before
+          where w.id = before.id and w.seq < $2 and w.removed_at is null
+          returning w.owner, w.draining_at, before.instance, before.seen_at),
+        alive as (insert into job_executors (executor, instance, backend, seen_at, fault)
+          select $5, $3, 'worker', clock_timestamp(), $6 from claimed
+          on conflict (executor) do update set instance = excluded.instance, backend = excluded.backend,
+            seen_at = excluded.seen_at, fault = excluded.fault)
+        select owner, draining_at is not null as "isDrained", instance as "instanceBefore", seen_at as "seenBefore"
+          from claimed`,
+      values: [id, String(seq), instance, now, executor, fault ?? null],
     });
     return row;
   }

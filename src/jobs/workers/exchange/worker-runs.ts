@@ -35,7 +35,7 @@ export function executorOf({ id }: Pick<WorkerEntity, 'id'>): string {
 }
 
 /** Name of a run in the exchanges. */
-function runKey({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
+export function runKey({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
   return `${jid}.${attempt}`;
 }
 
@@ -88,12 +88,10 @@ export class WorkerRuns {
     return this.reads.executorOf(question);
   }
 
-  /** The worker is alive, and says why it takes nothing. */
-  async noteAlive(worker: WorkerEntity, fault: string | null, instance: string): Promise<void> {
-    const id = executorOf(worker);
-    await this.repository.recordHeartbeat({ id, backend: 'worker', fault }, instance);
+  /** What the worker runs is alive as it is. */
+  async noteAlive(worker: WorkerEntity): Promise<void> {
     const olderThan = this.clock.now() - Math.max(30_000, this.config.jobLease * 1000);
-    await this.repository.recordJobHeartbeats(id, new Date(olderThan));
+    await this.repository.recordJobHeartbeats(executorOf(worker), new Date(olderThan));
   }
 
   /**
