@@ -28,6 +28,7 @@ export const ALONE = [
   'share-simulation',
   'upgrade',
   'webhooks-instances',
+  'worker-crowd',
 ].map(path);
 
 /** What .ci/run runs, two at once: one suite of each kind of thing that only a whole machine shows. */

@@ -1,7 +1,7 @@
-import { request } from 'undici';
+import { Agent, request } from 'undici';
 import { freePorts } from './ports.mjs';
-import { LoadBalancer, type Balancer, type Mode } from './load-balancers.js';
-import { startGrid, support, type Grid } from './testbed.js';
+import { LoadBalancer, type Balancer, type BalancerInput, type Mode } from './load-balancers.js';
+import { GridClient, startGrid, support, type Grid, type StartOptions } from './testbed.js';
 import { join } from 'node:path';
 
 /** One instance behind the load balancer: the grid of its process, and its own address. */
@@ -13,7 +13,8 @@ export interface Instance {
 /** Two instances on one database behind a real load balancer. Calls through `grid` go to the load balancer. */
 export class BalancedGrid {
   private constructor(
-    readonly balancer: LoadBalancer,
+    private readonly input: BalancerInput,
+    private running: LoadBalancer,
     readonly instances: [Instance, Instance],
   ) {}
 
@@ -21,6 +22,7 @@ export class BalancedGrid {
     balancer: Balancer,
     mode: Mode,
     env: Record<string, string> = {},
+    process: Pick<StartOptions, 'ownProcess' | 'node'> = {},
   ): Promise<BalancedGrid> {
     const [port = 0, one = 0, two = 0] = await freePorts(3);
     const scheme = mode === 'terminate' ? 'http' : 'https';
@@ -31,14 +33,14 @@ export class BalancedGrid {
     };
     const grids: Grid[] = [];
     try {
-      const first = await startGrid({ env: { ...common, GRID_PORT: String(one) } });
+      const first = await startGrid({ ...process, env: { ...common, GRID_PORT: String(one) } });
       grids.push(first);
       const second = await first.second({ GRID_PORT: String(two) });
       grids.push(second);
       const pki = join(first.home, 'pki');
       const instances = [one, two].map((number) => `127.0.0.1:${number}`);
       const input = { root: support().root, balancer, mode, port, instances, pki };
-      return new BalancedGrid(await LoadBalancer.start(input), [
+      return new BalancedGrid(input, await LoadBalancer.start(input), [
         { grid: first, direct: `${scheme}://127.0.0.1:${one}` },
         { grid: second, direct: `${scheme}://127.0.0.1:${two}` },
       ]);
@@ -53,10 +55,25 @@ export class BalancedGrid {
     return this.instances[1].grid;
   }
 
+  get balancer(): LoadBalancer {
+    return this.running;
+  }
+
+  /** Ends the load balancer and starts it, or the other one, at the same address. */
+  async balanceBy(balancer: Balancer): Promise<void> {
+    await this.running.remove();
+    this.running = await LoadBalancer.start({ ...this.input, balancer });
+  }
+
   /** Starts the first instance again after its end. */
   async restartFirst(): Promise<void> {
     const [first] = this.instances;
     first.grid = await first.grid.again();
+  }
+
+  /** Calls with the token at one instance, past the load balancer; the caller closes them. */
+  at({ direct, grid }: Instance, token: string): GridClient {
+    return new GridClient(direct, new Agent({ connect: { ca: grid.ca } }), token);
   }
 
   /** A value of an instance's metrics, 0 when it is not there. Labels are matched as text. */

@@ -15,7 +15,7 @@ import type { Answer, Grid } from './testbed.js';
 export class PlayedWorker {
   seq = 0;
 
-  private constructor(readonly worker: TestWorker) {}
+  constructor(readonly worker: TestWorker) {}
 
   static async registered(grid: Grid, site: string, facts: object = {}): Promise<PlayedWorker> {
     return new PlayedWorker(await TestWorker.registered(grid, site, facts));

@@ -52,7 +52,7 @@ export class TestWorker {
 
   private constructor(readonly caller: DpopCaller) {}
 
-  static async of(grid: Grid, key?: TestKey): Promise<TestWorker> {
+  static async of(grid: Pick<Grid, 'anonymous'>, key?: TestKey): Promise<TestWorker> {
     return new TestWorker(new DpopCaller(grid.anonymous, key ?? (await makeKey())));
   }
 
