@@ -20,7 +20,7 @@ const WAIT_SECONDS = 25;
 const PAUSE_MS = 500;
 
 /** What the crowd is told, and how it is answered. */
-export class CrowdRecord {
+class CrowdRecord {
   /** How often each run was permitted to start. */
   readonly starts = new Map<RunKey, number>();
   readonly holders = new Map<RunKey, Set<string>>();
