@@ -21,6 +21,33 @@ export async function submit(client: GridClient, manifests: object[]): Promise<n
   return answer.body.jids;
 }
 
+const ACKNOWLEDGED_MS = 60_000;
+const AGAIN_MS = 50;
+const PASSING = [409, 503];
+
+/** As clients do where a service may go away: again with the same key until it is acknowledged, by whichever client is next. */
+export async function submitUntilAcknowledged(
+  next: () => GridClient,
+  manifests: object[],
+  key: string,
+): Promise<number[]> {
+  const deadline = Date.now() + ACKNOWLEDGED_MS;
+  while (Date.now() < deadline) {
+    const answer = await next()
+      .post<{ jids: number[] }>('/jobs', {
+        json: { manifests },
+        headers: { 'idempotency-key': key },
+      })
+      .catch(() => undefined);
+    if (answer?.status === 200) return answer.body.jids;
+    if (answer && !PASSING.includes(answer.status)) {
+      throw new Error(`submit: ${answer.bytes.toString('utf8')}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
+  }
+  throw new Error(`no submit was acknowledged within ${ACKNOWLEDGED_MS} ms`);
+}
+
 /** One job. */
 export async function show(client: GridClient, jid: number): Promise<ShownJob> {
   const answer = await client.get<ShownJob>(`/jobs/${jid}`);

@@ -1,4 +1,5 @@
-import { eventually, HAS_WORKERS } from '../testbed.js';
+import { submitUntilAcknowledged } from '../jobs.js';
+import { eventually, type GridClient, HAS_WORKERS } from '../testbed.js';
 import type { Dice } from './dice.js';
 import type { FaultSite, Lost } from './fault-site.js';
 import {
@@ -68,7 +69,6 @@ export interface RoundRecord {
 }
 
 const SUBMITTERS = 4;
-const PATIENCE_MS = 60_000;
 const FINAL = `('Done', 'Failed', 'Killed', 'Deleted')`;
 
 const pause = (milliseconds: number): Promise<void> =>
@@ -168,22 +168,10 @@ export class FaultRound {
     };
   }
 
-  /** As clients do: again with the same key until it is acknowledged, by whichever instance is there. */
   private async submit(manifests: object[], key: string): Promise<number[]> {
-    const deadline = Date.now() + PATIENCE_MS;
-    const headers = { 'idempotency-key': `${this.dice.seed}-${key}` };
-    for (let wish = this.dice.between(0, 1); Date.now() < deadline; wish = 1 - wish) {
-      const answer = await this.site
-        .client(wish)
-        .post('/jobs', { json: { manifests }, headers })
-        .catch(() => undefined);
-      if (answer?.status === 200) return (answer.body as { jids: number[] }).jids;
-      if (answer && ![409, 503].includes(answer.status)) {
-        throw new Error(`submit: ${answer.bytes.toString('utf8')}`);
-      }
-      await pause(50);
-    }
-    throw new Error(`no submit was acknowledged within ${PATIENCE_MS} ms`);
+    let wish = this.dice.between(0, 1);
+    const next = (): GridClient => this.site.client((wish = 1 - wish));
+    return submitUntilAcknowledged(next, manifests, `${this.dice.seed}-${key}`);
   }
 
   // -- faults ---------------------------------------------------------------------------------------------------
