@@ -29,6 +29,7 @@ export const ALONE = [
   'upgrade',
   'webhooks-instances',
   'worker-crowd',
+  'worker-networks',
 ].map(path);
 
 /** What .ci/run runs, two at once: one suite of each kind of thing that only a whole machine shows. */
@@ -39,6 +40,7 @@ export const CI_FLOWS = [
   'load-balancer',
   'browser-demo',
   'job-faults',
+  'worker-networks',
   'instance-loss',
   'upgrade',
   'backup-restore',
