@@ -1,5 +1,9 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { enclosedRun } from './run-members.js';
+import { enclosedRun, orphansOf } from './run-members.js';
 
 const RUNS = '/home/grid/jobs/runs';
 
@@ -15,5 +19,25 @@ describe('the run that a program encloses', () => {
     ['a run of another directory', `/bin/sh /other/jobs/runs/7.1/launch`, undefined],
   ])('is told by the arguments of %s', (_what, words, name) => {
     expect(enclosedRun(words, RUNS)).toBe(name);
+  });
+});
+
+describe('the orphans of runs that are over', () => {
+  it('are not those of a run that has begun since it was asked which are alive', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'gridgate-orphans-'));
+    const children = ['7.1', '7.2', '7.3'].map((run) =>
+      spawn('/bin/sh', ['-c', 'read word', join(directory, run, 'launch')]),
+    );
+    try {
+      const processes = children.map(({ pid = 0 }) => ({ pid }));
+      const look = (): { pid: number }[] => {
+        mkdirSync(join(directory, '7.2'));
+        return processes;
+      };
+      expect(orphansOf(directory, new Set(['7.3']), look)).toEqual([processes[0]?.pid]);
+    } finally {
+      for (const child of children) child.kill('SIGKILL');
+      rmSync(directory, { recursive: true });
+    }
   });
 });

@@ -1,5 +1,6 @@
+import { readdirSync } from 'node:fs';
 import { sleep } from '#src/kernel/index.js';
-import { allProcesses, isAlive, type ProcessEntry } from './process-table.js';
+import { allProcesses, argumentsOf, isAlive, type ProcessEntry } from './process-table.js';
 
 /** Programs that supervise or enclose a run. */
 const ENCLOSING = /^(?:\/[\w/]+\/)?(?:sh|bwrap|unshare|setpriv|taskset) /;
@@ -90,6 +91,24 @@ export function enclosedRun(words: string, directory: string): string | undefine
     if (name !== undefined) return name;
   }
   return undefined;
+}
+
+/**
+ * Processes that enclose runs of the directory which are over. A run has its place there before its first process, so that is looked
+ * at after the processes: what has begun since `alive` was written down is none of them.
+ */
+export function orphansOf(
+  directory: string,
+  alive: ReadonlySet<string>,
+  look: () => readonly Pick<ProcessEntry, 'pid'>[] = allProcesses,
+): number[] {
+  const enclosed = look().map(
+    ({ pid }) => [pid, enclosedRun(argumentsOf(pid), directory)] as const,
+  );
+  const there = new Set(readdirSync(directory));
+  return enclosed.flatMap(([pid, name]) =>
+    name === undefined || alive.has(name) || there.has(name) || pid === process.pid ? [] : [pid],
+  );
 }
 
 /** Sends a signal; a process that is gone meanwhile is fine. */

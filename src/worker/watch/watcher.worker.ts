@@ -8,6 +8,7 @@ import {
   endMembers,
   enclosedRun,
   membersOf,
+  orphansOf,
   signal,
   type RunTraces,
   type Seen,
@@ -115,14 +116,9 @@ class Watcher {
 
   /** Ends what encloses runs that are over: it names the directory of its run in its first arguments. */
   private killOrphanProcesses(directory: string, alive: ReadonlySet<string>): number {
-    let ended = 0;
-    for (const { pid } of allProcesses()) {
-      const name = enclosedRun(argumentsOf(pid), directory);
-      if (name === undefined || alive.has(name) || pid === process.pid) continue;
-      signal(pid, 'SIGKILL');
-      ended += 1;
-    }
-    return ended;
+    const orphans = orphansOf(directory, alive);
+    for (const pid of orphans) signal(pid, 'SIGKILL');
+    return orphans.length;
   }
 
   private of(run: string): Known {
