@@ -18,6 +18,7 @@ let started: string[];
 let current: { order: object; key: string; isOver: boolean; isStopped: boolean }[];
 let answerTo: (request: ClaimRequest) => ClaimAnswer;
 let failures: Error[];
+let silences: (number | undefined)[];
 
 const claimed = (run: string): ClaimedRun => ({
   ...{ run, site: 'S', setup: 'Prod', owner: 'a', ownerGroup: 'g', cpuTime: 1, manifest: {} },
@@ -38,8 +39,13 @@ async function play(hasHappened: () => boolean, quietMs = 0): Promise<void> {
     cancel: () => undefined,
     reconcile: () => Promise.resolve(),
   };
-  const json = async (_method: string, _path: string, { json }: { json: ClaimRequest }) => {
+  const json = async (
+    _method: string,
+    _path: string,
+    { json, silenceSeconds }: { json: ClaimRequest; silenceSeconds?: number },
+  ) => {
     requests.push(json);
+    silences.push(silenceSeconds);
     await new Promise((resolve) => setImmediate(resolve));
     const answer = answerTo(json);
     if (answer !== NOTHING) return answer;
@@ -71,7 +77,7 @@ describe('the claims of a worker', () => {
   beforeEach(() => {
     root = mkdtempSync(join(tmpdir(), 'gridgate-claims-'));
     done = new AbortController();
-    [requests, started, current, failures] = [[], [], [], []];
+    [requests, started, current, failures, silences] = [[], [], [], [], []];
     answerTo = () => NOTHING;
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -86,6 +92,14 @@ describe('the claims of a worker', () => {
     await play(() => requests.length > 0, 300);
     expect(requests.length).toBeLessThan(4);
     expect(requests.at(-1)).toMatchObject({ holding: ['7.1'], stopping: ['7.1'] });
+  });
+
+  it('are given up so soon that a worker that has lost two answers is not taken for silent', async () => {
+    const leaseSeconds = 90;
+    await play(() => requests.length > 0);
+    const [silence = Infinity] = silences;
+    expect(silence).toBeGreaterThan(requests[0]?.wait ?? Infinity);
+    expect(2 * silence).toBeLessThan(leaseSeconds);
   });
 
   it('start no run whose directory is there', async () => {

@@ -21,6 +21,8 @@ import type { WorkerSession } from './worker-session.js';
 
 /** So long may the service take for an answer, seconds. */
 const WAIT_SECONDS = 25;
+/** And then it is lost: within a lease, which is three claims, two may be. */
+const SILENCE_SECONDS = WAIT_SECONDS + 10;
 const MOST_CLAIMED = 200;
 const MOST_FAULT = 255;
 const COMPARE_MS = 5_000;
@@ -171,7 +173,8 @@ export class ClaimLoop {
     this.open = request;
     const sentMs = performance.now();
     try {
-      const answer = await session.json<ClaimAnswer>('POST', '/claims', { json: request, signal });
+      const options = { json: request, silenceSeconds: SILENCE_SECONDS, signal };
+      const answer = await session.json<ClaimAnswer>('POST', '/claims', options);
       if (!isAnswer(answer)) throw Problem.unavailable('The answer is none of the service');
       this.backoff.reset();
       this.outdated = Math.max(0, this.outdated - FORGIVEN);

@@ -2,7 +2,8 @@ import { DpopProver } from '#src/oauth2-client/index.js';
 import { type Response, RequestException, Session } from '#src/http-client/index.js';
 import { parseJson, Problem, systemClock } from '#src/kernel/index.js';
 
-/** Longer than any claim waits for its answer. */
+/** After a cut a connection that is begun anew is there sooner than the next packet of an older one. */
+const CONNECT_SECONDS = 15;
 const SILENCE_SECONDS = 60;
 const TOO_MANY = 429;
 
@@ -28,6 +29,8 @@ export interface LinkOptions {
   stream?: boolean;
   /** The proof of the key alone goes with it, as for a new token. */
   isBare?: boolean;
+  /** So long may the answer take, where that is known. */
+  silenceSeconds?: number;
   signal?: AbortSignal;
 }
 
@@ -55,7 +58,7 @@ export class ServiceLink {
   constructor(private readonly settings: LinkSettings) {
     this.session = new Session({
       verify: settings.ca ?? true,
-      default_timeout: SILENCE_SECONDS,
+      default_timeout: [CONNECT_SECONDS, SILENCE_SECONDS],
       use_netrc: false,
     });
     this.prover = new DpopProver(settings.key, systemClock);
@@ -90,7 +93,7 @@ export class ServiceLink {
   private async send(
     method: string,
     path: string,
-    { json, data, stream = false, isBare = false, signal }: LinkOptions,
+    { json, data, stream = false, isBare = false, silenceSeconds, signal }: LinkOptions,
   ): Promise<Response> {
     const url = `${this.settings.server}${path}`;
     const token = isBare ? undefined : this.token;
@@ -103,6 +106,7 @@ export class ServiceLink {
     try {
       return await this.session.request(method, url, {
         ...{ headers, stream, allow_redirects: false },
+        ...(silenceSeconds !== undefined && { timeout: [CONNECT_SECONDS, silenceSeconds] }),
         ...(json !== undefined && { json }),
         ...(data !== undefined && { data: data() }),
         ...(signal && { signal }),

@@ -90,6 +90,14 @@ describe('a worker that the service knows', () => {
     expect(await fault()).toBeInstanceOf(RefusedError);
   });
 
+  it('waits for no answer that takes longer than it may', async () => {
+    answer = () => undefined;
+    const options = { json: {}, silenceSeconds: 0.2 };
+    expect(isAway(await session.json('POST', '/claims', options).catch((e: unknown) => e))).toBe(
+      true,
+    );
+  });
+
   it('is gone when the service says so, to its token, too', async () => {
     answer = problem(404, 'worker.not-found');
     expect(await fault()).toBeInstanceOf(WorkerGoneError);
