@@ -17,7 +17,7 @@ const DECK = [
 
 type Fault = (typeof DECK)[number][0];
 
-export const ROUNDS = DECK.reduce((sum, [, count]) => sum + count, 0);
+const ROUNDS = DECK.reduce((sum, [, count]) => sum + count, 0);
 
 const SHORTEST_CUT_MS = 300;
 const KILLS = 3;
