@@ -5,7 +5,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { extract, pack, type Extract, type Pack } from 'tar-stream';
 import { Problem } from '#src/kernel/index.js';
-import { relativePathFault } from '../manifest/file-name.js';
+import { isWellFormed } from '../manifest/file-name.js';
 import { addInMemory, archiveMeter, headerOf, type ArchiveFile } from './sandbox-archive.js';
 import type { NewArchive } from './sandbox.store.js';
 
@@ -27,6 +27,8 @@ const MOST_END_BYTES = 1024 * 1024;
 const MAX_PATH_BYTES = 4096;
 /** Of all names together: they stand in the list of the archive. */
 const MOST_NAME_BYTES = 4 * 1024 * 1024;
+const MAX_NAME_BYTES = 255;
+const PAX_TIME = /^-?\d{1,12}(\.\d{1,12})?$/;
 const MAX_DEPTH = 100;
 const BELOW = 'has a file below one that is no directory';
 
@@ -104,7 +106,7 @@ async function repackEntries(
 }
 
 function fileOf(entry: Entry, files: ReadonlyMap<string, ArchiveFile>): ArchiveFile {
-  const { name: given, type, size, mode, mtime, linkname } = entry.header;
+  const { name: given, type, size, mode, linkname } = entry.header;
   const name = given.replace(/\/$/, '');
   if (isSparse(entry)) throw refusal('has a sparse file');
   const fault = pathFault(name);
@@ -112,10 +114,10 @@ function fileOf(entry: Entry, files: ReadonlyMap<string, ArchiveFile>): ArchiveF
   if (files.has(name)) throw refusal('has a file twice');
   if (type === 'file') {
     if (!Number.isSafeInteger(size)) throw refusal('has a file whose size is no number');
-    const modified = mtime && !Number.isNaN(mtime.getTime()) && { modifiedAt: mtime };
+    const modifiedAt = timeOf(entry);
     return {
       ...{ name, sizeBytes: size, content: Buffer.alloc(0), isExecutable: (mode & 0o100) !== 0 },
-      ...modified,
+      ...(modifiedAt && { modifiedAt }),
     };
   }
   if (type === 'directory') return { name, sizeBytes: 0, content: { isDirectory: true } };
@@ -131,15 +133,30 @@ function fileOf(entry: Entry, files: ReadonlyMap<string, ArchiveFile>): ArchiveF
   return { name, sizeBytes: 0, content: { linkTo: target } };
 }
 
+/** A time that the header cannot hold stands in a record before it (POSIX pax); one that is none is left out. */
+function timeOf({ header: { mtime, pax } }: Entry): Date | undefined {
+  const { mtime: told = '' } = (pax ?? {}) as { mtime?: string };
+  const time = PAX_TIME.test(told) ? new Date(Number(told) * 1000) : mtime;
+  return time && !Number.isNaN(time.getTime()) ? time : undefined;
+}
+
 /**
- * What is wrong with a path in an archive that is packed anew; undefined when nothing is. Names in one spelling alone, and none that
- * takes long to look at.
+ * What is wrong with a path in an archive that is packed anew; undefined when nothing is. Paths in one spelling alone, below the
+ * directory, and none that takes long to look at. A program may have made names with any characters.
  */
 export function pathFault(path: string): string | undefined {
   if (Buffer.byteLength(path) > MAX_PATH_BYTES) return `is longer than ${MAX_PATH_BYTES} bytes`;
-  if (path.split('/').length > MAX_DEPTH) return `is deeper than ${MAX_DEPTH} directories`;
-  const isPlain = path !== '.' && posix.normalize(path) === path;
-  return relativePathFault(path) ?? (isPlain ? undefined : 'is odd');
+  const parts = path.replace(/\/$/, '').split('/');
+  if (parts.length > MAX_DEPTH) return `is deeper than ${MAX_DEPTH} directories`;
+  const isBelow = (path === '' || !path.startsWith('/')) && !parts.includes('..');
+  if (!isBelow) return 'must be below the directory of the job';
+  if (parts.includes('')) return 'is empty';
+  if (path.includes('\0')) return 'contains NUL';
+  if (!isWellFormed(path)) return 'is not valid Unicode';
+  if (parts.some((part) => Buffer.byteLength(part) > MAX_NAME_BYTES)) {
+    return `is longer than ${MAX_NAME_BYTES} bytes`;
+  }
+  return parts.includes('.') ? 'is odd' : undefined;
 }
 
 /** Throws Problem for a file below one that is no directory, whichever comes first. */
