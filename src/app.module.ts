@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Module, type DynamicModule } from '@nestjs/common';
 import { AdministrationModule } from './administration/index.js';
 import { AuthModule } from './auth/index.js';
@@ -11,10 +12,16 @@ import { InfrastructureModule, type Infrastructure } from './app/infrastructure.
 import { registeredEntities, type EntityClass } from '#src/database/index.js';
 import { RegistryModule, RegistryService } from './registry/index.js';
 import { WebhooksModule } from './webhooks/index.js';
-import { LocalProcessExecutor } from './worker/index.js';
+import { version } from './app/version.js';
+import { WorkerProcess } from './worker/index.js';
 
 /** The entities of all rooms: their modules, imported above, have registered them. */
 export const entities: EntityClass[] = registeredEntities();
+
+const OWN_WORKER = {
+  script: fileURLToPath(new URL('./app/own-worker.process.js', import.meta.url)),
+  version: version(),
+};
 
 /** The composition root: the feature modules on the platform, and how they meet. */
 @Module({})
@@ -27,7 +34,7 @@ export class AppModule {
     const jobs = JobsModule.forRoot({
       auth,
       hasRoutes,
-      localExecutor: (parts) => new LocalProcessExecutor(parts),
+      ownMachine: new WorkerProcess(platform.config, OWN_WORKER, platform.logger),
       inputData: {
         imports: [FileCatalogueModule, RegistryModule],
         inject: [NamespaceService, RegistryService],

@@ -66,15 +66,24 @@ export class GridServer {
     if (this.number === 0) await http.listen(listener);
     const late = setTimeout(() => runtime.readiness.delay(), START_PATIENCE_MS).unref();
     if (this.number === 0) await http.listenForMetrics();
+    if (this.hasOwnWorker) await http.listenForOwnWorker(home.path);
     await this.startDatabase(home, runtime);
     await app.init();
-    this.opened.push(() => app.close());
+    this.opened.push(async () => {
+      await app.close();
+      if (this.hasOwnWorker) await http.closeForOwnWorker();
+    });
     await whenDatabaseIsThere(() => prepareData(app, config), runtime.waitFor(this.cancel.signal));
     checkReadiness(runtime);
     clearTimeout(late);
     http.begin();
     if (this.number === 0) await this.startOthers(runtime, listener);
     else await this.serveBeside(runtime, listener);
+  }
+
+  private get hasOwnWorker(): boolean {
+    const { allowLocalExecutor, role } = this.config;
+    return this.number === 0 && allowLocalExecutor && role !== 'api';
   }
 
   /** Stops accepting, lets requests finish, hands back leases, stops the embedded database. */

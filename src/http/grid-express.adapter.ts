@@ -4,7 +4,7 @@ import type { NestApplicationOptions } from '@nestjs/common';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { loopTurn, stringifyJson } from '#src/kernel/index.js';
 import { LEAST_COMPRESSED, sendCompressible, sendWhole } from './compressed-answer.js';
-import { type HttpRequest, type HttpResponse, queryValuesOf } from './messages.js';
+import { type HttpRequest, type HttpResponse, markOfOwnWorker, queryValuesOf } from './messages.js';
 import { originForm, isProbe } from './request-middleware.js';
 
 /** Options of the listener that Node takes beside the TLS ones. */
@@ -31,6 +31,9 @@ interface MessageOwner {
  * `messageClasses`). JSON answers keep every digit of bigint and carry no ETag but that of their route.
  */
 export class GridExpressAdapter extends ExpressAdapter {
+  /** The same routes for the service's own worker, to listen on a socket that nobody else may open. */
+  ownWorkerServer: http.Server | undefined;
+
   constructor(private readonly listener: ListenerOptions) {
     super();
     this.set('etag', false);
@@ -46,6 +49,10 @@ export class GridExpressAdapter extends ExpressAdapter {
     this.httpServer = this.listener.tls
       ? https.createServer({ ...this.listener.tls, ...options, ...TLS_LIMITS }, listener)
       : http.createServer(options, listener);
+    this.ownWorkerServer = http.createServer(options, (request, response) => {
+      markOfOwnWorker(request);
+      listener(request, response);
+    });
   }
 
   override reply(response: HttpResponse, body: unknown, statusCode?: number): unknown {

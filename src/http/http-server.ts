@@ -1,3 +1,4 @@
+import { mkdir, rm } from 'node:fs/promises';
 import type { Server } from 'node:http';
 import type { DynamicModule, INestApplication } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
@@ -5,6 +6,8 @@ import { sleep } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import {
   NestLogger,
+  ownWorkerDirectory,
+  ownWorkerSocket,
   type Logger,
   type Metrics,
   type Readiness,
@@ -54,6 +57,7 @@ export class HttpServer {
   private connections: Connections | undefined;
   private loop: LoopWatch | undefined;
   private closeMetrics: (() => Promise<void>) | undefined;
+  private ownWorkerServer: Server | undefined;
 
   private constructor(
     private readonly parts: HttpServerParts,
@@ -102,6 +106,7 @@ export class HttpServer {
     app.use(
       app.get(RouteTable).guard((problem, ...exchange) => problems.answer(problem, ...exchange)),
     );
+    this.ownWorkerServer = adapter.ownWorkerServer;
     this.connections = this.watchConnections(app.getHttpServer() as Server, problems);
     serveSwagger(app, { ...rules.description, publicUrl: config.publicUrl });
     return app;
@@ -110,6 +115,27 @@ export class HttpServer {
   /** Listens where the configuration says, or rejects with a message that names port, address and cause. */
   async listen(listener: Server): Promise<void> {
     await listen(listener, this.parts.config);
+  }
+
+  /**
+   * Listens for the service's own worker on a Unix socket in a directory of GRID_HOME that only this account may enter: whoever can
+   * open it needs no token.
+   */
+  async listenForOwnWorker(home: string): Promise<void> {
+    await mkdir(ownWorkerDirectory(home), { recursive: true, mode: 0o700 });
+    const path = ownWorkerSocket(home);
+    await rm(path, { force: true }); // of a service that was killed
+    await new Promise<void>((resolve, reject) => {
+      this.ownWorkerServer?.once('error', reject).listen(path, resolve);
+    });
+  }
+
+  /** Ends that socket: the worker knows by it that the service has ended as it should. */
+  closeForOwnWorker(): Promise<void> {
+    return new Promise((resolve) => {
+      this.ownWorkerServer?.close(() => resolve());
+      this.ownWorkerServer?.closeAllConnections();
+    });
   }
 
   /** Metrics and probes on their own port, where one is configured. */

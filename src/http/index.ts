@@ -20,6 +20,7 @@ export {
   type HttpRequest,
   type HttpResponse,
   clientAddressOf,
+  isOfOwnWorker,
   labelRequest,
   labelsOf,
   requestIdOf,

@@ -12,11 +12,13 @@ export type HttpResponse = Response;
 const REQUEST_ID = Symbol('request id');
 const REQUEST_ADDRESS = Symbol('address of the client');
 const REQUEST_LABELS = Symbol('labels of the request');
+const IS_OF_OWN_WORKER = Symbol('of the own worker');
 
 /** Longest path in the log: an ordinary one is shown whole, one of 30 kB tells no more than its beginning. */
 const LONGEST_PATH = 256;
 
 interface Marked {
+  [IS_OF_OWN_WORKER]?: true;
   [REQUEST_ID]?: string;
   [REQUEST_ADDRESS]?: string;
   [REQUEST_LABELS]?: Record<string, string>;
@@ -35,6 +37,16 @@ export function setRequestId(request: IncomingMessage, id: string): void {
 /** Where the request comes from, as far as trusted proxies are believed; also when the connection is gone. */
 export function clientAddressOf(request: IncomingMessage): string {
   return (request as Marked)[REQUEST_ADDRESS] ?? '';
+}
+
+/** True of what came over the Unix socket that only the service's own worker may open. */
+export function isOfOwnWorker(request: IncomingMessage): boolean {
+  return (request as Marked)[IS_OF_OWN_WORKER] === true;
+}
+
+/** Says that it came there. */
+export function markOfOwnWorker(request: IncomingMessage): void {
+  (request as Marked)[IS_OF_OWN_WORKER] = true;
 }
 
 /** Says where the request comes from. */

@@ -9,7 +9,7 @@ import { machineProblem, Problem, stringifyJson } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { ClientDisconnected } from './client-signal.js';
-import { type HttpRequest, type HttpResponse, requestIdOf } from './messages.js';
+import { type HttpRequest, type HttpResponse, isOfOwnWorker, requestIdOf } from './messages.js';
 import { tellBrowser } from './nothing-here.page.js';
 import { problemAnswer } from './problem-body.js';
 import { resourceMetadataUrl, withResourceMetadata } from './resource-metadata.js';
@@ -75,7 +75,7 @@ export class ProblemFilter implements ExceptionFilter {
   }
 
   private log(problem: Problem, request: HttpRequest, response: HttpResponse): void {
-    this.logger[levelOf(problem, response)](
+    this.logger[levelOf(problem, request, response)](
       { requestId: requestIdOf(request), code: problem.code, err: problem.cause },
       problem.detail,
     );
@@ -83,8 +83,13 @@ export class ProblemFilter implements ExceptionFilter {
 }
 
 /** Clients that hang up are no trouble of ours: the line of the request has them with status 499. */
-function levelOf(problem: Problem, response: HttpResponse): 'debug' | 'warn' | 'error' {
+function levelOf(
+  problem: Problem,
+  request: HttpRequest,
+  response: HttpResponse,
+): 'debug' | 'warn' | 'error' {
   if (problem.status === 500) return 'error';
+  if (isOfOwnWorker(request)) return 'debug'; // which says itself what it cannot do
   const isGone = problem.status < 500 && response.destroyed;
   return isGone || problem instanceof ClientDisconnected ? 'debug' : 'warn';
 }

@@ -14,6 +14,7 @@ import {
 } from '#src/runtime/index.js';
 import {
   clientAddressOf,
+  isOfOwnWorker,
   labelsOf,
   requestIdOf,
   setClientAddress,
@@ -99,7 +100,8 @@ export function requestMiddleware(input: RequestMiddlewareInput): RequestHandler
     else if (isProbe(request.path)) {
       if (readiness.started) work();
       else void answerEarly(input, request, response).then((isAnswered) => isAnswered || work());
-    } else if (config.role === 'worker') problems.answer(onWorker(), request, response);
+    } else if (config.role === 'worker' && !isOfOwnWorker(request))
+      problems.answer(onWorker(), request, response);
     else if (readiness.started) enter();
     else void readiness.whenStartedOrLate().then(() => loopTurn.enter(enter));
   };
@@ -206,7 +208,7 @@ function recorder({ logger, metrics }: RequestMiddlewareInput) {
     requests.inc({ method, route, status });
     seconds.observe({ method, route }, duration);
     if (span) endSpan(span, request, { route, status });
-    logger.info(
+    logger[isOfOwnWorker(request) ? 'debug' : 'info'](
       {
         requestId: requestIdOf(request),
         method,

@@ -23,6 +23,7 @@ export type {
   RunKey,
   RunReport,
 } from './workers/exchange/protocol.js';
+export type { OwnMachine, OwnWorkerStart } from './workers/own/own-machine.js';
 export { WorkersService, type WorkerReport } from './workers/workers.service.js';
 export { PlaceReport } from './matching/place-report.js';
 export { ShareReport, type GroupShare } from './matching/share-report.js';

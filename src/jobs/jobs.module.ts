@@ -3,7 +3,7 @@ import { TypeOrmModule } from '@nestjs/typeorm';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { Database } from '#src/database/index.js';
-import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
+import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { RegistryModule, RegistryService, type Site } from '#src/registry/index.js';
 import { Admissions } from './matching/admissions.js';
 import { DispatchTasks } from './matching/dispatch-tasks.js';
@@ -124,6 +124,8 @@ import { SiteSecretsRepository } from './workers/site-secrets.repository.js';
 import { WorkerEnrolment } from './workers/worker-enrolment.js';
 import { WorkerEntity } from './workers/worker.entity.js';
 import { WorkerSites } from './workers/worker-sites.js';
+import { OWN_MACHINE, type OwnMachine } from './workers/own/own-machine.js';
+import { OwnWorker } from './workers/own/own-worker.js';
 import { WorkerClaims } from './workers/exchange/worker-claims.js';
 import { WorkerExchangeController } from './workers/exchange/worker-exchange.controller.js';
 import { WorkerOutputs } from './workers/exchange/worker-outputs.js';
@@ -134,27 +136,14 @@ import { WorkersController } from './workers/workers.controller.js';
 import { WorkersRepository } from './workers/workers.repository.js';
 import { WorkersService } from './workers/workers.service.js';
 
-/** What an executor of this machine works with. */
-interface LocalExecutorParts {
-  config: Config;
-  logger: Logger;
-  clock: Clock;
-  scheduler: Scheduler;
-  serviceOf: RunOutcomesOf;
-  /** Told how jobs are kept apart here, once that is known. */
-  onIsolation: (report: { level: string }) => void;
-  /** Told why no job can be started on this machine now, and with null when jobs can. */
-  onFault: (fault: string | null) => void;
-}
-
 /** What the composition root binds. */
 export interface JobsModuleInput {
   /** False on instances that only run jobs. */
   hasRoutes: boolean;
   /** The authorization server, for the tokens of jobs. */
   auth: DynamicModule;
-  /** Runs jobs on this machine. */
-  localExecutor: (parts: LocalExecutorParts) => Executor;
+  /** Where the service's own worker runs jobs. */
+  ownMachine: OwnMachine;
   /** The catalogue that knows input data; without one no job with input data can run. */
   inputData?: {
     imports: (Type | DynamicModule)[];
@@ -183,10 +172,10 @@ export class JobsModule {
         TypeOrmModule.forFeature(ENTITIES),
         ...(inputData?.imports ?? []),
       ],
-      controllers: input.hasRoutes ? CONTROLLERS : [],
+      controllers: input.hasRoutes ? [...CONTROLLERS, ...FOR_WORKERS] : FOR_WORKERS,
       providers: [
         ...PARTS,
-        { provide: LOCAL_EXECUTOR, useValue: input.localExecutor },
+        { provide: OWN_MACHINE, useValue: input.ownMachine },
         inputData
           ? {
               provide: INPUT_DATA_CATALOGUE,
@@ -224,9 +213,10 @@ const CONTROLLERS = [
   JobInsightController,
   JobOutputController,
   JobSandboxesController,
-  WorkersController,
-  WorkerExchangeController,
 ];
+
+/** On instances that only run jobs, too: for their own workers. */
+const FOR_WORKERS = [WorkersController, WorkerExchangeController];
 
 const ENTITIES = [
   JobEntity,
@@ -256,10 +246,8 @@ const ENTITIES = [
 /** Injection token of what all batch executors work with (SlurmParts). */
 const PLACE_PARTS = Symbol('PlaceParts');
 
-/** Injection token of `localExecutor`. */
-const LOCAL_EXECUTOR = Symbol('LocalExecutor');
-
 const PARTS = [
+  OwnWorker,
   WorkerClaims,
   WorkerOutputs,
   WorkerReports,
@@ -393,22 +381,10 @@ const PARTS = [
   },
   {
     provide: EXECUTORS,
-    inject: [PLACE_PARTS, RUN_OUTCOMES, JobMetrics, Scheduler, SlurmLeadership, LOCAL_EXECUTOR],
-    useFactory: (
-      parts: SlurmParts,
-      serviceOf: RunOutcomesOf,
-      metrics: JobMetrics,
-      scheduler: Scheduler,
-      leadership: SlurmLeadership,
-      localExecutor: JobsModuleInput['localExecutor'],
-    ): Executor[] => {
-      const onIsolation = ({ level }: { level: string }): void => metrics.isolation(level);
-      const onFault = (fault: string | null): void => metrics.localPause(fault !== null);
-      return [
-        localExecutor({ ...parts, serviceOf, onIsolation, onFault, scheduler }),
-        SlurmExecutor.ofSettings(parts, leadership),
-      ];
-    },
+    inject: [PLACE_PARTS, SlurmLeadership],
+    useFactory: (parts: SlurmParts, leadership: SlurmLeadership): Executor[] => [
+      SlurmExecutor.ofSettings(parts, leadership),
+    ],
   },
   {
     provide: EXECUTOR_SOURCE,

@@ -24,9 +24,9 @@ const WORKERS = `
   create index site_secret_site on site_secret (site);
   create table worker (
     id uuid primary key,
-    site text not null,
-    jkt text not null,
-    secret_id text not null,
+    site text,
+    jkt text,
+    secret_id text,
     name text not null,
     version text not null,
     protocol integer not null,

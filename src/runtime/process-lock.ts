@@ -30,6 +30,8 @@ export class LockHeldError extends Error {
     readonly path: string,
     readonly pid: number,
     readonly since: string,
+    /** The holder is a process of this machine and container, so that its pid means something here. */
+    readonly isHere: boolean,
   ) {
     super(`${path} is held by the running process ${pid} (since ${since})`);
     this.name = 'LockHeldError';
@@ -59,7 +61,8 @@ export async function acquireProcessLock(path: string): Promise<ProcessLock> {
     }
     const holder = await readLock(path);
     if (holder === undefined) continue;
-    if (await isHeld(path, holder)) throw new LockHeldError(path, holder.pid, holder.since);
+    if (await isHeld(path, holder))
+      throw new LockHeldError(path, holder.pid, holder.since, holder.scope === content.scope);
     await removeStale(path, holder.nonce);
   }
   throw new Error(

@@ -1,8 +1,9 @@
 export { OutdatedClaimsError } from './exchange/claim-loop.js';
 export { runWorker, type WorkerSettings } from './exchange/run-worker.js';
-export { WorkerGoneError, WorkerStartError } from './exchange/worker-session.js';
+export { WorkerGoneError, WorkerStartError } from './exchange/worker-link.js';
+export { WorkerSession } from './exchange/worker-session.js';
 export { thisMachine } from './runs/machine-load.js';
-export { LocalProcessExecutor } from './runs/local-process.executor.js';
+export { WorkerProcess } from './own/worker-process.js';
 export { refuseTrustedNetwork } from './runs/network-rule.js';
 export { describeLocalIsolation } from './runs/open-place.js';
 export type { IsolationReport } from './isolation/isolation.js';

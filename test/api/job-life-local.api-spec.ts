@@ -282,9 +282,12 @@ describe('the life of a job on local-process', () => {
     const file = join(outside, 'started');
     writeFileSync(file, '');
     chmodSync(file, 0o666);
-    const starter = (): number | undefined =>
-      processesWith('starter.process.js').find(({ parent }) => parent === grid.server.child.pid)
-        ?.pid;
+    const childOf = (pid: number | undefined, text: string): number | undefined =>
+      processesWith(text).find(({ parent }) => parent === pid)?.pid;
+    const starter = (): number | undefined => {
+      const worker = childOf(grid.server.child.pid, 'own-worker.process.js');
+      return worker && childOf(worker, 'starter.process.js');
+    };
     const first = await eventually(() => Promise.resolve(starter()), 'the process');
     const [jid = 0] = await submit(alice, [
       sh(

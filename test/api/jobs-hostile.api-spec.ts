@@ -163,7 +163,9 @@ describe(`jobs against hostile users (seed ${seed})`, () => {
     ).toEqual([]);
     const rest = inHome.filter((path) => !/^(sandboxes|pki|jobs\/runs)(\/|$)/.test(path));
     expect(
-      rest.filter((path) => !/^(jobs(\/executor-id)?|logs|postgres|server\.lock)$/.test(path)),
+      rest.filter(
+        (path) => !/^(jobs(\/executor-id)?|logs|postgres|server\.lock|worker(\/.*)?)$/.test(path),
+      ),
     ).toEqual([]);
     // The accounts of jobs cannot pass through to the home of root: then the directories of runs are elsewhere.
     await eventually(async () => {

@@ -1,5 +1,11 @@
 import { FormData } from 'undici';
-import { startGrid, type Answer, type Grid, type GridClient } from '../support/testbed.js';
+import {
+  eventually,
+  startGrid,
+  type Answer,
+  type Grid,
+  type GridClient,
+} from '../support/testbed.js';
 
 const NOWHERE = '/opt/none/such-program';
 
@@ -21,6 +27,10 @@ describe('warnings of POST /jobs', () => {
   beforeAll(async () => {
     grid = await startGrid({ env: { GRID_CATALOGUE_GLOBAL_READ: 'false' } });
     [alice, bob] = [await grid.as('alice'), await grid.as('bob')];
+    // Until its worker has begun nobody can say what jobs would find.
+    const hasWorker = async (): Promise<boolean> =>
+      (await grid.anonymous.get('/metrics')).bytes.includes('gridgate_local_isolation{');
+    await eventually(hasWorker, 'its worker');
     const lines = [
       { kind: 'directory', path: '/vo/mine', mode: 0o700 },
       {

@@ -169,7 +169,7 @@ describe('a claim', () => {
     expect(body).toEqual({ runs: [], stop: [], forget: [], isDrained: false });
     expect(await show(alice, begun)).toMatchObject({
       ...{ status: 'Failed', minorStatus: 'Job stalled: pilot not running' },
-      appStatus: 'Its worker does not have it any more',
+      appStatus: 'Nothing is left of the run on its machine',
     });
   });
 

@@ -23,7 +23,7 @@ const SEED = Number(process.env['GRID_MODEL_SEED'] ?? 7);
 const WORKERS = 12;
 const SITE = 'MODEL.example';
 const GONE = 'Job stalled: pilot not running';
-const NOT_NAMED = 'Its worker does not have it any more';
+const NOT_NAMED = 'Nothing is left of the run on its machine';
 /** Rounds in which nothing fails any more end all jobs that can end. */
 const MOST_QUIET_ROUNDS = 400;
 

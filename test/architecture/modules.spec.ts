@@ -139,7 +139,10 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     'places/slurm': ['run', 'sandbox', 'state', 'manifest'],
     matching: ['run', 'limits', 'state', 'manifest'],
     arrays: ['limits', 'access', 'state'],
-    submit: ['arrays', 'dependencies', 'run', 'sandbox', 'limits', 'access', 'state', 'manifest'],
+    submit: [
+      ...['arrays', 'dependencies', 'workers', 'run', 'sandbox', 'limits', 'access', 'state'],
+      'manifest',
+    ],
     list: ['access', 'state'],
     usage: ['run', 'access', 'state'],
     feed: ['list', 'access', 'state'],
@@ -155,6 +158,7 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     isolation: ['watch'],
     runs: ['isolation', 'start', 'watch'],
     exchange: ['runs', 'isolation'],
+    own: ['exchange', 'runs', 'isolation'],
   },
   webhooks: {
     signature: [],

@@ -10,6 +10,7 @@ import { openRunRoot } from '#src/worker/runs/run-root.js';
 import type { DatabaseConnection } from '#src/config/index.js';
 import { markedProcesses, signal } from './faults/job-processes.js';
 import type { StartedWorker } from './started-worker.js';
+import { commandOf, runningProcesses } from './processes.js';
 import { startServerProcess, throughPooler, type ServerProcess } from './server-process.mjs';
 
 /** The demo identities of the contract. */
@@ -228,12 +229,26 @@ export class Grid {
   async kill({ isWorkerSpared = false } = {}): Promise<void> {
     await this.closeClients();
     if (!isWorkerSpared) await this.worker?.kill();
-    await this.server.kill();
+    await this.server.kill(); // first, as it would start its own worker again
+    if (!isWorkerSpared) await this.killOwnWorker();
+  }
+
+  /** kill -9 of the service's own worker; resolves when it has ended. */
+  async killOwnWorker(): Promise<void> {
+    const pids = ownWorkers(this.home);
+    for (const pid of pids) signal(pid, 'SIGKILL');
+    await eventually(() => Promise.resolve(pids.every((pid) => commandOf(pid) === '')), 'its end');
+  }
+
+  /** The process of the service's own worker, which may have outlived it; undefined when there is none. */
+  ownWorker(): number | undefined {
+    return ownWorkers(this.home).at(-1);
   }
 
   /** Stops the server, ends its jobs and removes its home, and its database unless that is another server's. */
   async remove(): Promise<void> {
     await this.stop();
+    await this.killOwnWorker(); // it may have runs
     await removeRuns(this.home);
     const { name, isShared } = this.database;
     if (!isShared) await onServer(`drop database if exists "${name}" with (force)`);
@@ -347,6 +362,13 @@ async function startOn(
     if (!grid.worker.isRunning) await grid.worker.again();
   }
   return grid;
+}
+
+/** Workers of a service with that home, the older ones first. */
+function ownWorkers(home: string): number[] {
+  return runningProcesses()
+    .filter(({ command }) => command.endsWith(`/own-worker.process.js ${home}`))
+    .map(({ pid }) => pid);
 }
 
 /** Jobs go on without their server: those of a home that is removed end here, also where their directory is outside of it. */

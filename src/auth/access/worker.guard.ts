@@ -3,6 +3,7 @@ import { callerNetwork, sha256 } from '#src/kernel/index.js';
 import {
   Admission,
   clientAddressOf,
+  isOfOwnWorker,
   labelRequest,
   refuseUnknownKeys,
   type HttpRequest,
@@ -15,7 +16,10 @@ import { dpopToken } from './dpop-token.js';
 /** Tokens that are remembered. */
 const MOST_SEEN = 20_000;
 
-/** Lets in a worker that shows its token with a proof of its key, and counts it by itself. */
+/**
+ * Lets in a worker that shows its token with a proof of its key, and counts it by itself; and whoever could open the socket of the service's
+ * own worker.
+ */
 @Injectable()
 export class WorkerGuard implements CanActivate {
   /**
@@ -33,6 +37,10 @@ export class WorkerGuard implements CanActivate {
   /** Throws Problem 401 with a challenge, 400 for unknown keys of the query, 429 or 503. */
   async canActivate(context: ExecutionContext): Promise<boolean> {
     const request = context.switchToHttp().getRequest<HttpRequest>();
+    if (isOfOwnWorker(request)) {
+      setWorkerId(request, String(request.params['id']));
+      return true;
+    }
     const token = dpopToken(request.headers.authorization);
     const seen = token === undefined ? undefined : this.seen.get(sha256(token));
     const address = `unknown ${callerNetwork(clientAddressOf(request))}`;

@@ -14,6 +14,7 @@ import {
   runWorker,
   thisMachine,
   WorkerGoneError,
+  WorkerSession,
   WorkerStartError,
   type WorkerSettings,
 } from '../../worker/index.js';
@@ -128,6 +129,7 @@ function explained(error: unknown): unknown {
 
 async function settingsOf(directory: string, options: Options): Promise<WorkerSettings> {
   const { server, site, name, ca, tag: tags, idle = Infinity, network = false } = options;
+  const logger = createLogger('info');
   const whole = thisMachine();
   const machine = {
     processors: options.processors ?? whole.processors,
@@ -143,11 +145,14 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
   const config = configOf(directory, machine.processors, options);
   const trusted = ca === undefined ? undefined : await authority(server, ca, directory);
   chosenCa(trusted);
+  const secret = await secretOf(options.secretFile);
   return {
-    ...{ directory, server, site, name, machine, tags, ca: trusted },
-    ...{ version: version(), secret: await secretOf(options.secretFile) },
-    ...{ allowsNetwork: network, idleMs: idle, logger: createLogger('info') },
-    config,
+    ...{ directory, config, machine, tags, allowsNetwork: network, idleMs: idle, logger },
+    connect: (facts, signal) =>
+      WorkerSession.open({
+        ...{ directory, server, site, ca: trusted, secret, logger, signal },
+        words: { name, version: version(), facts },
+      }),
     onReady: ({ id, isolation }) => {
       say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`);
       if (isolation !== 'namespaces' && !network) tell(OPEN_NETWORK);

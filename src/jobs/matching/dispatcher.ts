@@ -3,7 +3,6 @@ import {
   Injectable,
   type BeforeApplicationShutdown,
   type OnApplicationBootstrap,
-  type OnModuleDestroy,
 } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed } from '#src/database/index.js';
@@ -19,9 +18,7 @@ import { OutputReads } from './output-reads.js';
  * places, and by a slow poll when both were missed. Any number of instances run it on one database.
  */
 @Injectable()
-export class Dispatcher
-  implements OnApplicationBootstrap, BeforeApplicationShutdown, OnModuleDestroy
-{
+export class Dispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly stopListening: (() => void)[] = [];
 
   constructor(
@@ -54,10 +51,6 @@ export class Dispatcher
     await this.tasks.endAll();
     await this.executors.close();
     await this.reports.close();
-  }
-
-  async onModuleDestroy(): Promise<void> {
-    await this.beforeApplicationShutdown();
   }
 
   private onStop(jid: string | undefined): void {

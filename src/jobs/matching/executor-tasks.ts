@@ -1,8 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { randomId } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { Tracing, type RunningTask } from '#src/runtime/index.js';
-import { JobMetrics } from '../state/job-metrics.js';
+import type { RunningTask } from '#src/runtime/index.js';
 import type { Executor } from '../run/executor.js';
 import { DispatchRepository } from './dispatch.repository.js';
 import { DispatchTasks } from './dispatch-tasks.js';
@@ -20,8 +19,6 @@ export class ExecutorTasks {
     private readonly repository: DispatchRepository,
     private readonly matcher: Matcher,
     private readonly tasks: DispatchTasks,
-    private readonly metrics: JobMetrics,
-    private readonly tracing: Tracing,
   ) {}
 
   start(executor: Executor): void {
@@ -58,14 +55,8 @@ export class ExecutorTasks {
 
   /** Fills the free places of an executor; true when there may be more to claim. */
   private async claim(executor: Executor): Promise<boolean> {
-    const started = Date.now();
     const { orders, hasMore } = await this.matcher.claim(executor);
-    if (orders.length === 0) return hasMore && executor.freeSlots() > 0;
-    for (const order of orders) this.metrics.dispatched(order);
-    executor.start(orders);
-    const { id, backend } = executor;
-    const traced = { 'gridgate.executor': id, 'gridgate.backend': backend };
-    this.tracing.record('dispatch jobs', started, { ...traced, 'gridgate.jobs': orders.length });
+    if (orders.length > 0) executor.start(orders);
     return hasMore && executor.freeSlots() > 0;
   }
 }

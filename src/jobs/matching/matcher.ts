@@ -4,6 +4,7 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import { Database, withAdvisoryLock } from '#src/database/index.js';
 import { RegistryService, type Site } from '#src/registry/index.js';
 import type { Claimant, RunOrder } from '../run/executor.js';
+import { JobMetrics } from '../state/job-metrics.js';
 import { Match } from './match.js';
 import { LaneTurns } from './lane-turns.js';
 import { LanesRepository } from './lanes.repository.js';
@@ -38,6 +39,7 @@ export class Matcher {
     private readonly queue: QueueRepository,
     private readonly shares: ShareBook,
     private readonly registry: RegistryService,
+    private readonly metrics: JobMetrics,
   ) {
     this.placeable = new LaneTurns(lanes, MAX_NOTED);
     this.unplaceable = new LaneTurns(lanes, MAX_NOTED, { unplaceable: true });
@@ -46,6 +48,7 @@ export class Matcher {
   /** Claims jobs for the free places of an executor; `hasMore` when there may be more that fit. */
   async claim(executor: Claimant): Promise<{ orders: RunOrder[]; hasMore: boolean }> {
     const nothing = { orders: [], hasMore: false };
+    const startedMs = Date.now();
     const limit = Math.min(CLAIM_BATCH, executor.freeSlots());
     if (limit === 0) return nothing;
     const registry = await this.registry.current();
@@ -72,6 +75,7 @@ export class Matcher {
     const claim = { executor: id, sites, match, reference, ...(mayTake && { mayTake }) };
     const { orders, jobs } = await this.queue.claim(claim);
     this.shares.gave(jobs);
+    if (orders.length > 0) this.metrics.dispatched(executor, orders, startedMs);
     turns.keep([...jobs, ...match.reserved]);
     return { orders, hasMore: match.isCut || turns.hasMore };
   }

@@ -20,6 +20,8 @@ export interface RunOrder {
   cpuTime: number;
   manifest: JsonObject;
   inputSandbox: string | null;
+  /** What its site declares to have, where that is more than a machine seems to have. */
+  declared?: { processors?: number | undefined; ramMB?: number | undefined };
   /** How long it stood in the queue; only right after a claim. */
   waitedSeconds?: number;
 }
@@ -50,6 +52,7 @@ export interface FreeMachine {
 export interface Claimant {
   /** It holds jobs under this name; stable over restarts. */
   readonly id: string;
+  readonly backend: SiteBackend;
   /** What is noted as the reference of a claim; undefined for none. */
   readonly reference?: string;
   /** Claimants of one queue look at its lanes in turns together; its id unless told. */
@@ -80,7 +83,6 @@ export interface Claimant {
  * when nothing of the job is left to look after.
  */
 export interface Executor extends Claimant {
-  readonly backend: SiteBackend;
   /** Stable over restarts. Instances that share an id look after the same runs, one at a time. */
   readonly id: string;
   /** Why it can be given no jobs now, as a sentence; null when it can, undefined while another instance knows. */
@@ -98,8 +100,6 @@ export interface Executor extends Claimant {
   reconcile(held: readonly HeldJob[]): Promise<void>;
   /** A job was killed or taken back: end its run soon. Unknown ids are ignored. */
   cancel(jid: string): void;
-  /** Whether jobs of the site would find that program there; undefined where this instance cannot look. */
-  hasProgram(name: string, site: Site): Promise<boolean | undefined>;
   /** Where the output of a run of this executor lies; undefined when it has no such run. */
   outputOf(job: HeldJob): Promise<OutputPlaces | undefined>;
   /** Hands back what was not started and stops looking; running programs go on. */

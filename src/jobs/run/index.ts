@@ -1,12 +1,11 @@
 /** What running jobs takes on a machine of its own: without a database, and without the service. */
 export { TOKEN_FILE_VARIABLE } from '../manifest/job-token.js';
 export { isOwnProgram, ONLY_OWN_PROGRAMS } from '../manifest/own-programs.js';
-export type { Executor, FreeMachine, HeldJob, RunLeft, RunOrder } from './executor.js';
+export type { RunLeft, RunOrder } from './executor.js';
 export { inputDataVariables, writeInputData } from './input-data.js';
 export type { OutputPlaces } from './output-places.js';
 export { tailOf } from './output-tail.js';
 export { isAway, type RunEnd, RunLife, type RunPlace, shownName } from './run-life.js';
-export type { RunOutcomesOf } from './run-outcomes.js';
 export {
   catalogueInputs,
   executableOf,

@@ -150,6 +150,7 @@ export class RunOutcomes implements RunService {
     return {
       ...(typeof path === 'string' && { path }),
       hasNetwork: site?.network === 'host',
+      ...(site && { declared: { processors: site.processors, ramMB: site.ramMB } }),
     };
   }
 

@@ -35,6 +35,8 @@ export interface RunSite {
   path?: string | undefined;
   /** Its jobs may use the network of their machine. */
   hasNetwork: boolean;
+  /** What it declares to have. */
+  declared?: { processors?: number | undefined; ramMB?: number | undefined };
 }
 
 /** Why a run comes back that was certainly not started. */

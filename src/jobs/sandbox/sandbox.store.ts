@@ -69,7 +69,7 @@ export class SandboxDamagedError extends Error {
 }
 
 /** The directory of the sandboxes of this instance: the store's own when that is a directory. */
-export function sandboxDirectory(config: Config): string {
+export function sandboxDirectory(config: Pick<Config, 'sandboxStore' | 'homePath'>): string {
   if (config.sandboxStore !== '' && !config.sandboxStore.startsWith('s3://'))
     return config.sandboxStore;
   return join(config.homePath, 'sandboxes');

@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { Metrics } from '#src/runtime/index.js';
+import { Metrics, Tracing } from '#src/runtime/index.js';
 import { JobsRepository } from './jobs.repository.js';
 import { JOB_STATE_NAMES } from './job-state.js';
 
@@ -11,7 +11,11 @@ export class JobMetrics {
   private readonly isolationLevel;
   private readonly localPaused;
 
-  constructor(metrics: Metrics, repository: JobsRepository) {
+  constructor(
+    metrics: Metrics,
+    repository: JobsRepository,
+    private readonly tracing: Tracing,
+  ) {
     this.latency = metrics.histogram(
       'gridgate_job_dispatch_seconds',
       'Seconds from Waiting to Matched',
@@ -51,9 +55,17 @@ export class JobMetrics {
     this.localPaused.set(isPaused ? 1 : 0);
   }
 
-  /** A job was given to an executor. */
-  dispatched({ waitedSeconds }: { waitedSeconds?: number }): void {
-    if (waitedSeconds !== undefined) this.latency.observe(waitedSeconds);
+  /** Jobs were given to an executor, which a look has taken from `startedMs` on. */
+  dispatched(
+    { id, backend }: { id: string; backend: string },
+    orders: readonly { waitedSeconds?: number }[],
+    startedMs: number,
+  ): void {
+    for (const { waitedSeconds } of orders) {
+      if (waitedSeconds !== undefined) this.latency.observe(waitedSeconds);
+    }
+    const traced = { 'gridgate.executor': id, 'gridgate.backend': backend };
+    this.tracing.record('dispatch jobs', startedMs, { ...traced, 'gridgate.jobs': orders.length });
   }
 
   /** Jobs were made. */

@@ -5,13 +5,9 @@ import type { Site } from '#src/registry/index.js';
 import { allowedSites } from '../manifest/manifest.js';
 import { pointerTo } from '../manifest/manifest-warning.js';
 import { lackOf } from '../manifest/resources.js';
-import {
-  EXECUTORS,
-  INPUT_DATA_CATALOGUE,
-  type Executor,
-  type InputDataCatalogue,
-} from '../run/executor.js';
+import { INPUT_DATA_CATALOGUE, type InputDataCatalogue } from '../run/executor.js';
 import { scriptFault, scriptStart, shownFirstLine } from '../run/script-head.js';
+import { OwnWorker } from '../workers/own/own-worker.js';
 import type { ReceivedFile } from './multipart-reading.js';
 import type { NamedProgram, NamedResources, PlacedWarning } from './named-resources.js';
 
@@ -28,7 +24,7 @@ const NO_ADDRESS =
 @Injectable()
 export class SubmitLookup {
   constructor(
-    @Inject(EXECUTORS) private readonly executors: readonly Executor[],
+    private readonly ownWorker: OwnWorker,
     @Inject(INPUT_DATA_CATALOGUE) private readonly catalogue: InputDataCatalogue,
   ) {}
 
@@ -101,8 +97,7 @@ export class SubmitLookup {
       (site) => lackOf(site, wanted.resources) === undefined,
     );
     for (const site of sites) {
-      const executor = this.executors.find((one) => one.serves(site));
-      if ((await executor?.hasProgram(name, site)) !== false) return false;
+      if ((await this.ownWorker.hasProgram(name, site)) !== false) return false;
     }
     return sites.length > 0;
   }

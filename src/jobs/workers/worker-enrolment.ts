@@ -7,10 +7,14 @@ import { Database } from '#src/database/index.js';
 import type { HttpRequest } from '#src/http/index.js';
 import type { SiteSecretEntity } from './site-secret.entity.js';
 import { SiteSecrets } from './site-secrets.js';
-import type { WorkerEntity } from './worker.entity.js';
-import type { RegisterWorkerRequest } from './worker.request.js';
-import type { RegisteredWorkerAnswer, WorkerTokenAnswer } from './worker.response.js';
-import { noSuchWorker, workerLeaseSeconds } from './worker.js';
+import type { SiteWorker, WorkerEntity } from './worker.entity.js';
+import type { RegisterWorkerRequest, WorkerWordsRequest } from './worker.request.js';
+import type {
+  RegisteredWorkerAnswer,
+  WorkerTokenAnswer,
+  WorkerWordsAnswer,
+} from './worker.response.js';
+import { isOwn, noSuchWorker, ownLeaseSeconds, workerLeaseSeconds } from './worker.js';
 import { WorkersRepository } from './workers.repository.js';
 
 /** Versions of what workers and the service say to each other that are spoken here. */
@@ -65,7 +69,18 @@ export class WorkerEnrolment {
     const worker = await this.workers.find(id);
     if (worker?.jkt !== jkt) throw noSuchWorker(id);
     await this.workers.noteSeen(id, this.now);
-    return this.tokenFor(worker);
+    return this.tokenFor({ id, jkt });
+  }
+
+  /** Keeps what a worker says of itself. Throws Problem 409 for a protocol that is not spoken, 404 when it is gone. */
+  async keepWords(worker: WorkerEntity, body: WorkerWordsRequest): Promise<WorkerWordsAnswer> {
+    const { name, version, protocol, facts = {} } = body;
+    requireProtocol(protocol);
+    const words = { name, version, protocol, facts: { ...facts } };
+    const seq = await this.workers.keepWords(worker.id, words, this.now);
+    if (seq === undefined) throw noSuchWorker(worker.id);
+    const leaseSeconds = isOwn(worker) ? ownLeaseSeconds : workerLeaseSeconds;
+    return { lease_seconds: leaseSeconds(this.config), seq };
   }
 
   /** The worker ends and says so. */
@@ -80,7 +95,7 @@ export class WorkerEnrolment {
     return new Date(this.clock.now());
   }
 
-  private async tokenFor(worker: Pick<WorkerEntity, 'id' | 'jkt'>): Promise<WorkerTokenAnswer> {
+  private async tokenFor(worker: Pick<SiteWorker, 'id' | 'jkt'>): Promise<WorkerTokenAnswer> {
     const { token, expiresInSeconds } = await this.tokens.mint(worker);
     return {
       ...{ token, expires_in: expiresInSeconds },

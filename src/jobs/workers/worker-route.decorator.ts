@@ -8,8 +8,8 @@ import {
 } from '@nestjs/common';
 import { ApiExcludeEndpoint } from '@nestjs/swagger';
 import { Access, workerIdOf } from '#src/auth/index.js';
-import type { HttpRequest } from '#src/http/index.js';
-import { noSuchWorker } from './worker.js';
+import { isOfOwnWorker, type HttpRequest } from '#src/http/index.js';
+import { isOwn, noSuchWorker } from './worker.js';
 import type { WorkerEntity } from './worker.entity.js';
 import { WorkersRepository } from './workers.repository.js';
 
@@ -40,7 +40,7 @@ class OwnWorkerGuard implements CanActivate {
     const request = context.switchToHttp().getRequest<HttpRequest & { [WORKER]?: WorkerEntity }>();
     const id = String(request.params['id']);
     const worker = workerIdOf(request) === id ? await this.workers.find(id) : undefined;
-    if (!worker) throw noSuchWorker(id);
+    if (!worker || isOwn(worker) !== isOfOwnWorker(request)) throw noSuchWorker(id);
     request[WORKER] = worker;
     return true;
   }

@@ -17,7 +17,10 @@ export interface WorkerFacts {
   memoryCgroup?: boolean;
 }
 
-/** A program that runs jobs of a site: it is its key. */
+/** A worker of a site, which is its key. */
+export type SiteWorker = WorkerEntity & Record<'site' | 'jkt' | 'secretId', string>;
+
+/** A program that runs jobs of a site: it is its key. Or the service's own one, which is known by its socket. */
 @Entity('worker')
 @Index('worker_key', { synchronize: false })
 @Index('worker_secret', ['secretId'])
@@ -25,16 +28,17 @@ export class WorkerEntity {
   @PrimaryColumn('uuid')
   id!: string;
 
-  @Column('text')
-  site!: string;
+  /** null: it is the service's own, and runs jobs of all sites with the backend `local-process`. */
+  @Column('text', { nullable: true })
+  site!: string | null;
 
-  /** Thumbprint of its key (RFC 7638, SHA-256); of workers that are not gone, one at each site. */
-  @Column('text')
-  jkt!: string;
+  /** Thumbprint of its key (RFC 7638, SHA-256); of workers that are not gone, one at each site. null: the service's own needs none. */
+  @Column('text', { nullable: true })
+  jkt!: string | null;
 
   /** The secret that it has shown last. */
-  @Column('text')
-  secretId!: string;
+  @Column('text', { nullable: true })
+  secretId!: string | null;
 
   /** As it calls itself; not unique. */
   @Column('text')

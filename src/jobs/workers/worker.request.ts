@@ -67,18 +67,9 @@ class WorkerFactsRequest implements WorkerFacts {
   memoryCgroup?: boolean;
 }
 
-/** Body of `POST /workers`. */
+/** Body of `PUT /workers/<id>`: what a worker says of itself. */
 @Shape({ limitBytes: 16_384 })
-export class RegisterWorkerRequest {
-  @MaxLength(128)
-  @MinLength(1)
-  @IsString()
-  site!: string;
-
-  @MaxLength(200)
-  @IsString()
-  secret!: string;
-
+export class WorkerWordsRequest {
   @Max(MILLION)
   @Min(0)
   @IsInt()
@@ -101,4 +92,17 @@ export class RegisterWorkerRequest {
   @Type(() => WorkerFactsRequest)
   @IsObject()
   facts?: WorkerFactsRequest;
+}
+
+/** Body of `POST /workers`. */
+@Shape({ limitBytes: 16_384 })
+export class RegisterWorkerRequest extends WorkerWordsRequest {
+  @MaxLength(128)
+  @MinLength(1)
+  @IsString()
+  site!: string;
+
+  @MaxLength(200)
+  @IsString()
+  secret!: string;
 }

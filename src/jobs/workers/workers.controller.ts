@@ -1,11 +1,15 @@
-import { Body, Controller, Delete, HttpCode, Param, Post, Req, Res } from '@nestjs/common';
+import { Body, Controller, Delete, HttpCode, Param, Post, Put, Req, Res } from '@nestjs/common';
 import { ApiExcludeController } from '@nestjs/swagger';
 import { Access } from '#src/auth/index.js';
 import type { HttpRequest, HttpResponse } from '#src/http/index.js';
 import { WorkerEnrolment } from './worker-enrolment.js';
 import type { WorkerEntity } from './worker.entity.js';
-import { RegisterWorkerRequest } from './worker.request.js';
-import type { RegisteredWorkerAnswer, WorkerTokenAnswer } from './worker.response.js';
+import { RegisterWorkerRequest, WorkerWordsRequest } from './worker.request.js';
+import type {
+  RegisteredWorkerAnswer,
+  WorkerTokenAnswer,
+  WorkerWordsAnswer,
+} from './worker.response.js';
 import { CurrentWorker, WorkerRoute } from './worker-route.decorator.js';
 
 /** Who is a worker: between the service and its workers, and no part of the interface. */
@@ -33,6 +37,16 @@ export class WorkersController {
   @Access('open')
   async renew(@Param('id') id: string, @Req() request: HttpRequest): Promise<WorkerTokenAnswer> {
     return this.enrolment.renew(id, request);
+  }
+
+  /** A worker that was started again says what it is now. */
+  @Put(':id')
+  @WorkerRoute()
+  async tell(
+    @CurrentWorker() worker: WorkerEntity,
+    @Body() body: WorkerWordsRequest,
+  ): Promise<WorkerWordsAnswer> {
+    return this.enrolment.keepWords(worker, body);
   }
 
   /** The worker ends. */

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 import { InjectRepository } from '@nestjs/typeorm';
-import { IsNull, MoreThan, Repository } from 'typeorm';
+import { IsNull, MoreThan, Not, Repository } from 'typeorm';
 import { columnsOf, Database, type Transaction } from '#src/database/index.js';
-import { WorkerEntity } from './worker.entity.js';
+import { WorkerEntity, type SiteWorker } from './worker.entity.js';
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const COLUMNS = columnsOf(WorkerEntity);
 
+/** What a worker says of itself. */
+export type WorkerWords = Pick<WorkerEntity, 'name' | 'version' | 'protocol' | 'facts'>;
+
 /** What a worker is when it registers. */
-export type NewWorker = Pick<
-  WorkerEntity,
-  'id' | 'site' | 'jkt' | 'secretId' | 'name' | 'version' | 'protocol' | 'facts'
-> & { now: Date };
+export type NewWorker = WorkerWords &
+  Pick<SiteWorker, 'id' | 'site' | 'jkt' | 'secretId'> & { now: Date };
 
 /** Which workers are listed: of those gone only such as went after `goneAfter`. */
 export interface WorkerSearch {
@@ -66,16 +67,39 @@ export class WorkersRepository {
     return row;
   }
 
+  /** There is the service's own worker of that id. */
+  async keepOwn(id: string, now: Date): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-worker-own',
+      text: `insert into worker (id, name, version, protocol, facts, created_at, seen_at)
+        values ($1, '', '', 0, '{}', $2, $2)
+        on conflict (id) do update set seen_at = $2, removed_at = null`,
+      values: [id, now],
+    });
+  }
+
+  /** Keeps what a worker says of itself; the number of its last claim, undefined when it is gone. */
+  async keepWords(id: string, words: WorkerWords, now: Date): Promise<number | undefined> {
+    const { name, version, protocol, facts } = words;
+    const [row] = await this.database.query<{ seq: number }>({
+      name: 'jobs-worker-words',
+      text: `update worker set name = $2, version = $3, protocol = $4, facts = $5, seen_at = $6
+        where id = $1 and removed_at is null returning seq`,
+      values: [id, name, version, protocol, JSON.stringify(facts), now],
+    });
+    return row && Number(row.seq);
+  }
+
   /** Notes that it is there. */
   async noteSeen(id: string, now: Date): Promise<void> {
     await this.workers.update({ id, removedAt: IsNull() }, { seenAt: now });
   }
 
-  /** By id. */
-  async list({ site, after, limit, goneAfter }: WorkerSearch): Promise<WorkerEntity[]> {
-    const within = { ...(site !== undefined && { site }), ...(after && { id: MoreThan(after) }) };
+  /** Those of sites, by id. */
+  async list({ site, after, limit, goneAfter }: WorkerSearch): Promise<SiteWorker[]> {
+    const within = { site: site ?? Not(IsNull()), ...(after && { id: MoreThan(after) }) };
     if (after !== undefined && !UUID.test(after)) return [];
-    return this.workers.find({
+    const found = await this.workers.find({
       where: [
         { ...within, removedAt: IsNull() },
         { ...within, removedAt: MoreThan(goneAfter) },
@@ -83,6 +107,7 @@ export class WorkersRepository {
       order: { id: 'ASC' },
       take: limit,
     });
+    return found as SiteWorker[];
   }
 
   /** Names and ids of those that are there, by their secrets. */

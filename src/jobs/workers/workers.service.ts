@@ -5,8 +5,8 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed, Database } from '#src/database/index.js';
 import { Scheduler } from '#src/runtime/index.js';
 import { SiteSecretsRepository } from './site-secrets.repository.js';
-import { noSuchWorker, WORKERS_CHANNEL, workerLeaseSeconds } from './worker.js';
-import type { WorkerEntity, WorkerFacts } from './worker.entity.js';
+import { isOwn, noSuchWorker, WORKERS_CHANNEL, workerLeaseSeconds } from './worker.js';
+import type { SiteWorker, WorkerFacts } from './worker.entity.js';
 import { WorkersRepository, type WorkerSearch } from './workers.repository.js';
 
 const DAY_MS = 86_400_000;
@@ -97,14 +97,15 @@ export class WorkersService implements OnApplicationBootstrap {
     this.audit.done('worker.removed', { worker: id, site, name, way }, origin);
   }
 
-  private async find(id: string): Promise<WorkerEntity> {
+  /** The service's own worker is part of the service. */
+  private async find(id: string): Promise<SiteWorker> {
     const worker = await this.workers.find(id);
-    if (!worker) throw noSuchWorker(id);
-    return worker;
+    if (!worker || isOwn(worker)) throw noSuchWorker(id);
+    return worker as SiteWorker;
   }
 }
 
-function reportOf(worker: WorkerEntity, silentSince: Date): WorkerReport {
+function reportOf(worker: SiteWorker, silentSince: Date): WorkerReport {
   const { id, site, name, version, protocol, facts, secretId, drainingAt, removedAt } = worker;
   return {
     ...{ id, site, name, version, protocol, state: stateOf(worker, silentSince), ...facts },
@@ -117,7 +118,7 @@ function reportOf(worker: WorkerEntity, silentSince: Date): WorkerReport {
 }
 
 function stateOf(
-  { removedAt, drainingAt, seenAt }: WorkerEntity,
+  { removedAt, drainingAt, seenAt }: SiteWorker,
   silentSince: Date,
 ): WorkerReport['state'] {
   if (removedAt) return 'gone';

@@ -15,9 +15,7 @@ import { isAway } from '#src/jobs/run/index.js';
 import { Backoff } from './retry.js';
 import type { RemoteRunService } from './remote-run-service.js';
 import { keptOrder, keyOf, orderOf } from './run-order.js';
-import { RefusedError } from './service-link.js';
-import type { ClaimNumbers } from './worker-identity.js';
-import type { WorkerSession } from './worker-session.js';
+import { RefusedError, type WorkerLink } from './worker-link.js';
 
 /** So long may the service take for an answer, seconds. */
 const WAIT_SECONDS = 25;
@@ -43,8 +41,7 @@ const RUN_NAME = /^\d+\.\d+$/;
 export interface ClaimLoopParts {
   executor: LocalProcessExecutor;
   service: RemoteRunService;
-  session: Pick<WorkerSession, 'json' | 'request'>;
-  numbers: Pick<ClaimNumbers, 'next'>;
+  link: Pick<WorkerLink, 'json' | 'request' | 'nextClaim' | 'isOver'>;
   logger: Logger;
   /** Milliseconds without a run after which the worker ends; Infinity for never. */
   idleMs: number;
@@ -71,6 +68,8 @@ export class ClaimLoop {
   private later: NodeJS.Timeout | undefined;
   private hasCompared = false;
   private isDraining = false;
+  /** The service has said that it ends. */
+  private isServiceEnding = false;
   private outdated = 0;
   /** By a clock that nobody sets. */
   private lastRunMs = performance.now();
@@ -93,9 +92,11 @@ export class ClaimLoop {
     let fail: (error: unknown) => void = () => undefined;
     const failed = new Promise<never>((_, reject) => (fail = reject));
     failed.catch(() => undefined);
-    this.compareAgain().catch(fail);
     const ends = setInterval(() => this.endOf() !== undefined && this.wake(), END_LOOK_MS);
     try {
+      // What the first claim does not name is over: nothing of it may live.
+      const compared = new Promise<void>((done) => void this.compareAgain(done).catch(fail));
+      await Promise.race([compared, failed]);
       return await this.claims(failed, fail);
     } finally {
       clearInterval(ends);
@@ -125,12 +126,15 @@ export class ClaimLoop {
   }
 
   private endOf(): 'drained' | 'idle' | undefined {
+    const { idleMs, link, executor } = this.parts;
+    // What has ended is found by its directory at the next start.
+    if (link.isOver() && [...executor.current].every(({ isOver }) => isOver)) return 'idle';
     if (this.mayHold()) {
       this.lastRunMs = performance.now();
       return undefined;
     }
     if (this.isDraining) return 'drained';
-    return performance.now() - this.lastRunMs >= this.parts.idleMs ? 'idle' : undefined;
+    return performance.now() - this.lastRunMs >= idleMs ? 'idle' : undefined;
   }
 
   private mayHold(): boolean {
@@ -161,11 +165,11 @@ export class ClaimLoop {
   }
 
   private async claim(): Promise<void> {
-    const { session, numbers } = this.parts;
+    const { link } = this.parts;
     const { signal } = this;
     let request: ClaimRequest | undefined;
     try {
-      const seq = await numbers.next();
+      const seq = await link.nextClaim();
       request = { seq, ...this.wish(), ...this.held(), wait: WAIT_SECONDS };
     } catch (error) {
       return this.onMachineFault(error);
@@ -174,12 +178,14 @@ export class ClaimLoop {
     const sentMs = performance.now();
     try {
       const options = { json: request, silenceSeconds: SILENCE_SECONDS, signal };
-      const answer = await session.json<ClaimAnswer>('POST', '/claims', options);
+      const answer = await link.json<ClaimAnswer>('POST', '/claims', options);
       if (!isAnswer(answer)) throw Problem.unavailable('The answer is none of the service');
       this.backoff.reset();
       this.outdated = Math.max(0, this.outdated - FORGIVEN);
       // A newer claim does not name what this one brings: begun meanwhile it would be held for lost. Its own answer brings it again.
       if (this.open !== request || this.over.signal.aborted) return;
+      this.isServiceEnding = answer.isEnding === true;
+      if (this.isServiceEnding) this.parts.executor.requeueUnstarted();
       const isNews = this.take(answer);
       // First, so that the next claim is not answered with the same questions.
       await Promise.all((answer.reads ?? []).map((read) => this.answerRead(read)));
@@ -214,7 +220,8 @@ export class ClaimLoop {
     }
     if (!isAway(error)) return this.onMachineFault(error);
     const pause = this.backoff.next(error);
-    this.parts.logger.warn(
+    const { logger, link } = this.parts;
+    logger[link.isOver() ? 'debug' : 'warn'](
       { reason: error.detail, seconds: Math.round(pause / 1000) },
       'the service is away',
     );
@@ -223,8 +230,8 @@ export class ClaimLoop {
 
   private wish(): Pick<ClaimRequest, 'most' | 'free' | 'fault'> & { isDraining?: true } {
     const { executor } = this.parts;
-    const { processors, ramMB, ahead } = executor.freeMachine([]);
-    const mayTake = this.hasCompared && !this.isDraining;
+    const { processors, ramMB, ahead } = executor.freeMachine();
+    const mayTake = this.hasCompared && !this.isDraining && !this.isServiceEnding;
     return {
       most: mayTake ? Math.min(MOST_CLAIMED, executor.freeSlots()) : 0,
       free: {
@@ -268,7 +275,7 @@ export class ClaimLoop {
 
   /** Somebody wants to see what a run writes. One that cannot be answered is asked again, or given up by who has asked. */
   private async answerRead({ id, run, ...wish }: OutputRead): Promise<void> {
-    const { executor, session, logger } = this.parts;
+    const { executor, link, logger } = this.parts;
     const { signal } = this;
     try {
       const found = [...executor.current].find(({ order }) => keyOf(order) === run);
@@ -284,7 +291,7 @@ export class ClaimLoop {
           },
         }),
       };
-      await session.request('POST', '/reads', { json, signal });
+      await link.request('POST', '/reads', { json, signal });
     } catch (error) {
       logger.debug({ err: error, run }, 'the output of a run cannot be shown');
     }
@@ -315,7 +322,7 @@ export class ClaimLoop {
   }
 
   /** Finds again what an earlier process of this worker, or a fault, has left; and removes what nobody knows. */
-  private async compareAgain(): Promise<void> {
+  private async compareAgain(onFirst: () => void): Promise<void> {
     const { executor, logger } = this.parts;
     const { signal } = this;
     for (;;) {
@@ -325,15 +332,14 @@ export class ClaimLoop {
         const wanted = onDisk.filter((run) => !this.forgotten.has(run));
         this.stopAgain();
         await executor.reconcile(wanted.flatMap((run) => keptOrder(executor.root, run) ?? []));
-        if (!this.hasCompared) {
-          this.hasCompared = true;
-          this.wake();
-        }
+        if (!this.hasCompared) this.wake();
+        this.hasCompared = true;
       } catch (error) {
         signal.throwIfAborted();
         logger.error({ err: error }, 'runs are not compared with what is on the disk');
       }
       this.pruneForgotten(onDisk);
+      onFirst();
       await sleep(COMPARE_MS, { signal });
     }
   }

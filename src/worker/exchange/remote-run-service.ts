@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Problem, randomId } from '#src/kernel/index.js';
+import { randomId } from '#src/kernel/index.js';
 import type { RunReport } from '#src/jobs/index.js';
 import {
   type ArchiveFile,
@@ -24,8 +24,7 @@ import {
 import { untilAnswered } from './retry.js';
 import { type ClaimedOrder, keyOf } from './run-order.js';
 import { type Answered, type RunReportBox } from './run-reports.js';
-import { awayFrom, RefusedError } from './service-link.js';
-import type { WorkerSession } from './worker-session.js';
+import { RefusedError, type WorkerLink } from './worker-link.js';
 
 /** Outputs of up to so many bytes go with the report of the end. */
 const SMALL_BYTES = 64 * 1024;
@@ -40,9 +39,8 @@ type Members<R> = R extends { run: string } ? Omit<R, 'run'> : never;
 
 /** What the service for the runs of a worker works with. */
 export interface RemoteParts {
-  session: Pick<WorkerSession, 'request' | 'json'>;
-  /** So long holds a permission to start. */
-  leaseSeconds: () => number;
+  /** The way to the service, once the worker is known there. */
+  link: () => WorkerLink;
   /** Reports that ask for the permission to start, and all others: those may wait for their outputs to be kept. */
   starts: RunReportBox;
   ends: RunReportBox;
@@ -79,11 +77,11 @@ export class RemoteRunService implements RunService {
    * answer that comes later, or to who slept, is none.
    */
   async starting(run: RunOrder): Promise<false | { untilSeconds: number }> {
-    const { starts, leaseSeconds, secondsOfBoot } = this.parts;
+    const { starts, link, secondsOfBoot } = this.parts;
     for (;;) {
       const { go, sentAt } = await this.report(run, { kind: 'starting' }, starts);
       if (!go) return false;
-      const untilSeconds = sentAt + leaseSeconds();
+      const untilSeconds = sentAt + link().leaseSeconds;
       if (secondsOfBoot() < untilSeconds) return { untilSeconds };
     }
   }
@@ -181,11 +179,11 @@ export class RemoteRunService implements RunService {
   }
 
   async openInput(run: RunOrder): Promise<Readable> {
-    const { session, signal } = this.parts;
+    const { link, signal } = this.parts;
     try {
       const path = `/runs/${keyOf(run)}/input`;
-      const answer = await session.request('GET', path, { stream: true, signal });
-      return Readable.from(connected(answer.body));
+      const answer = await link().request('GET', path, { stream: true, signal });
+      return Readable.from(answer.body);
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== NOT_FOUND) throw error;
       throw new SandboxMissingError(run.inputSandbox ?? '');
@@ -204,10 +202,9 @@ export class RemoteRunService implements RunService {
     else if (!given && !this.isKept(run)) return undefined;
     const { token, expiresIn } = isFirst
       ? given
-      : await this.parts.session.json<{ token: string; expiresIn: number }>(
-          'POST',
-          `/runs/${keyOf(run)}/token`,
-        );
+      : await this.parts
+          .link()
+          .json<{ token: string; expiresIn: number }>('POST', `/runs/${keyOf(run)}/token`);
     return { token, expiresInSeconds: expiresIn };
   }
 
@@ -218,7 +215,7 @@ export class RemoteRunService implements RunService {
 
   /** One whose order was read from the disk. */
   private isKept(run: RunOrder): boolean {
-    return 'status' in run;
+    return 'boot' in run;
   }
 
   private async report(
@@ -241,13 +238,13 @@ export class RemoteRunService implements RunService {
 
   /** True when the service has it, false when the run is not the worker's any more. Throws RunFault for one that is refused. */
   private async put(run: RunOrder, archive: NewArchive): Promise<boolean> {
-    const { session, signal } = this.parts;
+    const { link, signal } = this.parts;
     const data = (): Uint8Array | AsyncIterable<Uint8Array> =>
       'content' in archive ? archive.content : createReadStream(archive.path);
     try {
       await untilAnswered(async () => {
         if (this.isForgotten.has(run)) return;
-        await session.request('PUT', `/runs/${keyOf(run)}/output`, { data, signal });
+        await link().request('PUT', `/runs/${keyOf(run)}/output`, { data, signal });
       }, signal);
       return !this.isForgotten.has(run);
     } catch (error) {
@@ -257,16 +254,6 @@ export class RemoteRunService implements RunService {
         cause: error,
       });
     }
-  }
-}
-
-/** A cut connection is a service that is away, and not an archive with a fault. */
-async function* connected(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  try {
-    yield* body;
-  } catch (error) {
-    const cause = awayFrom(error);
-    throw cause instanceof Problem ? cause : Problem.unavailable('The input ends early', { cause });
   }
 }
 

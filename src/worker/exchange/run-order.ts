@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson, stringifyJson } from '#src/kernel/index.js';
 import type { ClaimedRun, RunKey } from '#src/jobs/index.js';
-import { type HeldJob, parseJid, type RunOrder } from '#src/jobs/run/index.js';
+import { parseJid, type RunOrder } from '#src/jobs/run/index.js';
+import type { KeptRun } from '../runs/local-process.executor.js';
 import { ORDER_FILE } from '../runs/run-directory.js';
 
 /** A run as the service has given it to the worker. */
@@ -24,19 +25,20 @@ export function keyOf({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunK
 
 /** The order that a claim was answered with. Throws Error for a name that is none of a run. */
 export function orderOf(claimed: ClaimedRun): ClaimedOrder {
-  const { run, site, setup, owner, ownerGroup, cpuTime, manifest } = claimed;
+  const { run, site, setup, owner, ownerGroup, cpuTime, manifest, declared } = claimed;
   const [, id = '', attempt = ''] = /^(\d+)\.(\d+)$/.exec(run) ?? [];
   const jid = parseJid(id);
   if (jid === undefined) throw new Error(`the service has given a run without a name: ${run}`);
   return {
     ...{ jid, attempt: Number(attempt), site, setup, owner, ownerGroup, cpuTime, manifest },
     inputSandbox: claimed.inputSandbox ?? null,
+    ...(declared && { declared }),
     claimed,
   };
 }
 
 /** What is kept of an order; its token is not. */
-export function orderText({ claimed }: ClaimedOrder, boot: string): string {
+export function orderText({ claimed }: Pick<ClaimedOrder, 'claimed'>, boot: string): string {
   const { token: _, ...kept } = claimed;
   return stringifyJson({ boot, claimed: kept } satisfies KeptOrder);
 }
@@ -45,15 +47,11 @@ export function orderText({ claimed }: ClaimedOrder, boot: string): string {
  * The order of a run whose directory is there, as of one that has perhaps begun; undefined when the directory has none: the worker was
  * ended before it was written, or the machine was. Throws the file system's error when it cannot be read: that says nothing about it.
  */
-export function keptOrder(root: string, run: RunKey): (HeldJob & ClaimedOrder) | undefined {
+export function keptOrder(root: string, run: RunKey): (KeptRun & ClaimedOrder) | undefined {
   const text = textOf(join(root, run, ORDER_FILE));
   try {
     const { boot, claimed } = parseJson(text) as unknown as KeptOrder;
-    const lastUpdate = new Date(0);
-    return {
-      ...orderOf(claimed),
-      ...{ status: 'Running', reference: boot, startedAt: null, lastUpdate },
-    };
+    return { ...orderOf(claimed), boot };
   } catch {
     return undefined;
   }

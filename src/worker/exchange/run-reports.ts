@@ -2,7 +2,7 @@ import { sleep, stringifyJson } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { ReportAnswer, RunReport } from '#src/jobs/index.js';
 import { untilAnswered } from './retry.js';
-import { RefusedError } from './service-link.js';
+import { RefusedError } from './worker-link.js';
 
 const MOST_REPORTS = 200;
 /** Below the 512 KiB that a body may have. */

@@ -4,25 +4,19 @@ import { mkdir, rm } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { Problem, sleep, systemClock } from '#src/kernel/index.js';
-import type { Config } from '#src/config/index.js';
-import type { Logger, RunningTask, ScheduledTask, TaskRound } from '#src/runtime/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { ReportAnswer, RunReport, WorkerFacts } from '#src/jobs/index.js';
 import { isAway, type RunOrder } from '#src/jobs/run/index.js';
-import type { IsolationReport } from '../isolation/isolation.js';
+import type { IsolationLevel } from '../isolation/isolation.js';
 import { bootId } from '../runs/local-context.js';
 import { LocalProcessExecutor } from '../runs/local-process.executor.js';
 import type { Share } from '../runs/machine-load.js';
+import type { WorkerConfig } from '../runs/worker-config.js';
 import { ClaimLoop } from './claim-loop.js';
 import { RemoteRunService } from './remote-run-service.js';
 import { type ClaimedOrder, orderText } from './run-order.js';
 import { RunReportBox } from './run-reports.js';
-import { ClaimNumbers, forgetEnrolment } from './worker-identity.js';
-import {
-  type Registration,
-  WorkerGoneError,
-  WorkerSession,
-  WorkerStartError,
-} from './worker-session.js';
+import { WorkerGoneError, type WorkerLink, WorkerStartError } from './worker-link.js';
 
 /** Ends of runs that come together go together; the first one goes at once. */
 const ENDS_GATHER_MS = 50;
@@ -33,9 +27,11 @@ const ENDING_SECONDS = 30;
 const ENDING_LOOK_MS = 500;
 
 /** A worker, as it is told to be. */
-export interface WorkerSettings extends Omit<Registration, 'facts' | 'signal'> {
-  /** Limits of its jobs and how they are kept apart; its home is the directory of the worker. */
-  config: Config;
+export interface WorkerSettings {
+  /** Its own directory. */
+  directory: string;
+  /** Limits of its jobs and how they are kept apart, with the directory in which they run. */
+  config: WorkerConfig;
   /** What jobs may have of the machine. */
   machine: Share;
   tags: string[];
@@ -43,6 +39,9 @@ export interface WorkerSettings extends Omit<Registration, 'facts' | 'signal'> {
   allowsNetwork: boolean;
   /** Milliseconds without a run after which it ends; Infinity for never. */
   idleMs: number;
+  logger: Logger;
+  /** Has the service know the worker, as which it says this of its machine. */
+  connect: (facts: WorkerFacts, signal: AbortSignal) => Promise<WorkerLink>;
   /** Told when it can take runs. */
   onReady: (worker: { id: string; isolation: string }) => void;
 }
@@ -85,9 +84,7 @@ export async function runWorker(
 class Worker {
   private readonly executor: LocalProcessExecutor;
   private readonly service: RemoteRunService;
-  private report: IsolationReport | undefined;
-  private session: WorkerSession | undefined;
-  private numbers: ClaimNumbers | undefined;
+  private link: WorkerLink | undefined;
   private isOpen = false;
 
   constructor(
@@ -95,13 +92,9 @@ class Worker {
     { spool, signal }: { spool: string; signal: AbortSignal },
   ) {
     const { config, logger, machine, allowsNetwork } = settings;
-    const session: Pick<WorkerSession, 'request' | 'json'> = {
-      request: (...request) => this.whenRegistered().request(...request),
-      json: (...request) => this.whenRegistered().json(...request),
-    };
-    const leaseSeconds = (): number => this.whenRegistered().leaseSeconds;
+    const link = (): WorkerLink => this.whenConnected();
     const send = async (reports: RunReport[]): Promise<ReportAnswer[]> => {
-      const answer = await session.json<{ answers: ReportAnswer[] }>('POST', '/reports', {
+      const answer = await link().json<{ answers: ReportAnswer[] }>('POST', '/reports', {
         json: { reports },
         signal,
       });
@@ -110,63 +103,57 @@ class Worker {
     };
     const post = { send, logger, secondsOfBoot, signal };
     this.service = new RemoteRunService({
-      ...{
-        session,
-        leaseSeconds,
-        starts: new RunReportBox(post),
-        ends: new RunReportBox(post, ENDS_GATHER_MS),
-      },
+      link,
+      starts: new RunReportBox(post),
+      ends: new RunReportBox(post, ENDS_GATHER_MS),
       ...{ spool, allowsNetwork, secondsOfBoot, signal },
     });
     const boot = bootId();
     this.executor = new LocalProcessExecutor({
-      ...{ config, logger, machine, clock: systemClock },
-      scheduler: { add: (task) => rounds(task, logger) },
-      serviceOf: () => this.service,
-      onIsolation: (report) => (this.report = report),
-      onFault: () => undefined,
+      ...{ config, logger, machine, clock: systemClock, service: this.service },
       orderText: (order: RunOrder) => orderText(order as ClaimedOrder, boot),
     });
   }
 
   async run({ stop, drain }: WorkerSignals): Promise<'drained' | 'idle'> {
-    const { directory, logger, idleMs, onReady } = this.settings;
-    this.isOpen = await this.executor.open();
-    const isolation = this.report?.level ?? 'off';
-    if (!this.isOpen || isolation === 'off') {
-      throw new WorkerStartError(this.report?.reason ?? 'jobs cannot run on this machine');
-    }
-    const facts = { ...this.factsOf(), isolation };
-    this.session = await this.registered({ ...this.settings, facts, signal: stop });
-    this.numbers = await ClaimNumbers.open(directory);
-    const { session, numbers, executor, service } = this;
-    const loop = new ClaimLoop({
-      ...{ executor, service, session, numbers, logger, idleMs, signal: stop },
-    });
+    const { logger, idleMs, onReady, connect } = this.settings;
+    const isolation = await this.open();
+    const link = await this.connected(() => connect(this.factsOf(isolation), stop));
+    const { executor, service } = this;
+    const loop = new ClaimLoop({ executor, service, link, logger, idleMs, signal: stop });
     const onDrain = (): void => loop.drain();
     drain.addEventListener('abort', onDrain);
     if (drain.aborted) onDrain();
-    onReady({ id: session.id, isolation });
+    onReady({ id: link.id, isolation });
     try {
       const end = await loop.run();
-      await this.leave(session, stop);
+      await this.leave(link, stop);
       return end;
     } catch (error) {
-      if (error instanceof WorkerGoneError) await this.endAll();
+      if (error instanceof WorkerGoneError) await this.endAll(link);
       throw error;
     }
   }
 
   async close(): Promise<void> {
     if (this.isOpen) await this.executor.close();
-    await this.numbers?.close();
-    await this.session?.close();
+    await this.link?.close();
+  }
+
+  private async open(): Promise<IsolationLevel> {
+    try {
+      const level = await this.executor.open();
+      this.isOpen = true;
+      return level;
+    } catch (error) {
+      throw new WorkerStartError((error as Error).message, undefined, error);
+    }
   }
 
   /** Of one that the service does not know any more nobody waits for what an earlier process has left. */
-  private async registered(registration: Registration): Promise<WorkerSession> {
+  private async connected(connect: () => Promise<WorkerLink>): Promise<WorkerLink> {
     try {
-      return await WorkerSession.open(registration);
+      return (this.link = await connect());
     } catch (error) {
       const isGone = error instanceof WorkerStartError && error.cause instanceof WorkerGoneError;
       if (isGone) await this.executor.reconcile([]);
@@ -175,24 +162,23 @@ class Worker {
   }
 
   /** While the service is away it is left without a word: it finds out by the silence. */
-  private async leave(session: WorkerSession, stop: AbortSignal): Promise<void> {
+  private async leave(link: WorkerLink, stop: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([stop, AbortSignal.timeout(CLOSING_MS)]);
     try {
-      await session.leave(signal);
-      await forgetEnrolment(this.settings.directory);
+      await link.leave(signal);
     } catch (error) {
       if (!isAway(error) && !signal.aborted) throw error;
       this.settings.logger.warn({ err: error }, 'the service does not hear of the end');
     }
   }
 
-  private factsOf(): WorkerFacts {
+  private factsOf(isolation: IsolationLevel): WorkerFacts {
     const { machine, tags } = this.settings;
-    return { ...machine, ...(tags.length > 0 && { tags }), memoryCgroup: false };
+    return { ...machine, isolation, ...(tags.length > 0 && { tags }), memoryCgroup: false };
   }
 
   /** Nobody waits for its runs any more. */
-  private async endAll(): Promise<void> {
+  private async endAll(link: WorkerLink): Promise<void> {
     const { executor, service } = this;
     const until = secondsOfBoot() + ENDING_SECONDS;
     while ([...executor.current].length > 0 && secondsOfBoot() < until) {
@@ -207,12 +193,12 @@ class Worker {
       .catch((error: unknown) =>
         this.settings.logger.error({ err: error }, 'what runs have left is not removed'),
       );
-    await forgetEnrolment(this.settings.directory);
+    await link.forget();
   }
 
-  private whenRegistered(): WorkerSession {
-    if (!this.session) throw new Error('the worker is not registered yet');
-    return this.session;
+  private whenConnected(): WorkerLink {
+    if (!this.link) throw new Error('the service does not know the worker yet');
+    return this.link;
   }
 }
 
@@ -223,26 +209,4 @@ function secondsOfBoot(): number {
   } catch {
     return uptime();
   }
-}
-
-/** Work that is done again and again; a round that fails is logged, and the next one comes. */
-function rounds(task: ScheduledTask, logger: Logger): RunningTask {
-  const stopped = new AbortController();
-  const round = { signal: stopped.signal } as TaskRound;
-  const all = (async () => {
-    while (!stopped.signal.aborted) {
-      await Promise.resolve(task.run(round)).catch((error: unknown) =>
-        logger.error({ err: error, task: task.name }, 'a round of a task failed'),
-      );
-      await sleep(task.everyMs, { signal: stopped.signal, unref: true }).catch(() => undefined);
-    }
-  })();
-  return {
-    wake: () => undefined,
-    runNow: async () => (await task.run(round)) ?? undefined,
-    stop: async () => {
-      stopped.abort();
-      await all;
-    },
-  };
 }

@@ -1,37 +1,16 @@
 import { DpopProver } from '#src/oauth2-client/index.js';
 import { type Response, RequestException, Session } from '#src/http-client/index.js';
-import { parseJson, Problem, systemClock } from '#src/kernel/index.js';
+import { Problem, systemClock } from '#src/kernel/index.js';
+import { type LinkOptions, refusalOf, requireObject } from './worker-link.js';
 
 /** After a cut a connection that is begun anew is there sooner than the next packet of an older one. */
 const CONNECT_SECONDS = 15;
 const SILENCE_SECONDS = 60;
-const TOO_MANY = 429;
 
-/** The service has refused a request for good, or something on the way to it has. */
-export class RefusedError extends Error {
-  constructor(
-    readonly status: number,
-    /** Its code of the list of problems; empty for an answer that was not the service's. */
-    readonly code: string,
-    readonly detail: string,
-  ) {
-    super(detail);
-    this.name = 'RefusedError';
-  }
-}
-
-/** What may go with a request. */
-export interface LinkOptions {
-  json?: object;
-  /** The body, and how it is made again when the request has to be made again. */
-  data?: () => Uint8Array | AsyncIterable<Uint8Array>;
-  /** The body of the answer is not read. */
-  stream?: boolean;
+/** What may go with a request of this link. */
+export interface SignedOptions extends LinkOptions {
   /** The proof of the key alone goes with it, as for a new token. */
   isBare?: boolean;
-  /** So long may the answer take, where that is known. */
-  silenceSeconds?: number;
-  signal?: AbortSignal;
 }
 
 /** How the service is reached. */
@@ -65,7 +44,7 @@ export class ServiceLink {
   }
 
   /** The answer to a request, and one to its repetition with the nonce that the service has asked for. */
-  async request(method: string, path: string, options: LinkOptions = {}): Promise<Response> {
+  async request(method: string, path: string, options: SignedOptions = {}): Promise<Response> {
     const first = await this.send(method, path, options);
     if (!this.prover.learnNonce(first) || ![400, 401].includes(first.status_code)) {
       return this.accepted(first);
@@ -78,12 +57,9 @@ export class ServiceLink {
   async json<T extends object>(
     method: string,
     path: string,
-    options: LinkOptions = {},
+    options: SignedOptions = {},
   ): Promise<T> {
-    const answer = await this.request(method, path, options);
-    const body = objectOf(answer);
-    if (body) return body as T;
-    throw Problem.unavailable('The answer is none of the service', { retryAfterSeconds: 0 });
+    return requireObject<T>((await this.request(method, path, options)).text);
   }
 
   async close(): Promise<void> {
@@ -93,7 +69,7 @@ export class ServiceLink {
   private async send(
     method: string,
     path: string,
-    { json, data, stream = false, isBare = false, silenceSeconds, signal }: LinkOptions,
+    { json, data, stream = false, isBare = false, silenceSeconds, signal }: SignedOptions,
   ): Promise<Response> {
     const url = `${this.settings.server}${path}`;
     const token = isBare ? undefined : this.token;
@@ -119,12 +95,9 @@ export class ServiceLink {
   private async accepted(answer: Response): Promise<Response> {
     const { status_code: status } = answer;
     if (status < 300) return answer;
-    const { code, detail } = await problemOf(answer);
-    if (status < 500 && status !== TOO_MANY) throw new RefusedError(status, code, detail);
-    const seconds = Number(answer.headers.get('Retry-After'));
-    throw Problem.unavailable(detail, {
-      retryAfterSeconds: Number.isFinite(seconds) ? seconds : 0,
-    });
+    await answer.read().catch(() => undefined);
+    const retryAfter = answer.headers.get('Retry-After');
+    throw refusalOf({ status, text: answer.text, retryAfter });
   }
 }
 
@@ -132,21 +105,4 @@ export class ServiceLink {
 export function awayFrom(cause: unknown): unknown {
   if (!(cause instanceof RequestException)) return cause;
   return Problem.unavailable(cause.message, { retryAfterSeconds: 0, cause });
-}
-
-async function problemOf(answer: Response): Promise<{ code: string; detail: string }> {
-  const other = `The answer has status ${answer.status_code}`;
-  await answer.read().catch(() => undefined);
-  const { code = '', detail = other } = objectOf(answer) ?? {};
-  return { code: String(code), detail: String(detail) };
-}
-
-function objectOf(answer: Response): Record<string, unknown> | undefined {
-  try {
-    const body: unknown = parseJson(answer.text);
-    if (body !== null && typeof body === 'object' && !Array.isArray(body)) return { ...body };
-  } catch {
-    // no JSON, or cut
-  }
-  return undefined;
 }

@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { createLogger } from '#src/runtime/index.js';
 import { isAway } from '#src/jobs/run/index.js';
 import { Backoff } from './retry.js';
-import { RefusedError } from './service-link.js';
-import { WorkerGoneError, WorkerSession } from './worker-session.js';
+import { RefusedError, WorkerGoneError } from './worker-link.js';
+import { WorkerSession } from './worker-session.js';
 import { Problem } from '#src/kernel/index.js';
 
 let directory: string;
@@ -46,9 +46,7 @@ beforeAll(async () => {
     ...{
       site: 'S',
       secret: 's',
-      name: 'n',
-      version: '1',
-      facts: {},
+      words: { name: 'n', version: '1', facts: {} },
       logger: createLogger('fatal'),
     },
     signal: new AbortController().signal,

@@ -1,36 +1,27 @@
-import { Problem } from '#src/kernel/index.js';
-import { SSLError, type Response } from '#src/http-client/index.js';
+import { SSLError } from '#src/http-client/index.js';
 import type { Logger } from '#src/runtime/index.js';
-import type { WorkerFacts } from '#src/jobs/index.js';
 import { isAway } from '#src/jobs/run/index.js';
 import { untilAnswered } from './retry.js';
-import { RefusedError, ServiceLink, type LinkOptions, type LinkSettings } from './service-link.js';
-import { readEnrolment, workerKey, writeEnrolment } from './worker-identity.js';
-
-const PROTOCOL = 1;
-const [TIMEOUT, TOO_LARGE] = [408, 413];
-/** Codes of the service's problems. */
-const CODE = /^[a-z]+\.[a-z-]+$/;
-
-/** The service does not know the worker any more: it was revoked, or silent for too long. */
-export class WorkerGoneError extends Error {
-  constructor() {
-    super('The service does not know this worker any more');
-    this.name = 'WorkerGoneError';
-  }
-}
-
-/** A worker that cannot begin, with what to do. */
-export class WorkerStartError extends Error {
-  constructor(
-    message: string,
-    readonly hint?: string,
-    cause?: unknown,
-  ) {
-    super(message, { cause });
-    this.name = 'WorkerStartError';
-  }
-}
+import { awayFrom, ServiceLink, type LinkSettings } from './service-link.js';
+import {
+  ClaimNumbers,
+  forgetEnrolment,
+  readEnrolment,
+  workerKey,
+  writeEnrolment,
+} from './worker-identity.js';
+import {
+  connected,
+  isGone,
+  type LinkAnswer,
+  type LinkOptions,
+  meaningOf,
+  RefusedError,
+  WorkerGoneError,
+  type WorkerLink,
+  WorkerStartError,
+} from './worker-link.js';
+import { PROTOCOL, type WorkerWords } from './worker-words.js';
 
 /** As what a worker registers. */
 export interface Registration extends Omit<LinkSettings, 'key'> {
@@ -38,9 +29,7 @@ export interface Registration extends Omit<LinkSettings, 'key'> {
   site: string;
   /** What enrols it; undefined for one that is known by its key. */
   secret: string | undefined;
-  name: string;
-  version: string;
-  facts: WorkerFacts;
+  words: WorkerWords;
   logger: Logger;
   signal: AbortSignal;
 }
@@ -55,14 +44,14 @@ interface Registered extends Token {
 }
 
 /** A worker that the service knows: its requests carry its token, which is renewed by its key. */
-export class WorkerSession {
+export class WorkerSession implements WorkerLink {
   private renewing: Promise<void> | undefined;
 
   private constructor(
-    readonly id: string,
-    /** So long may the worker be silent before the service takes back what it has not begun. */
-    readonly leaseSeconds: number,
+    private readonly worker: Registered,
     private readonly link: ServiceLink,
+    private readonly numbers: ClaimNumbers,
+    private readonly directory: string,
   ) {}
 
   /**
@@ -87,28 +76,46 @@ export class WorkerSession {
     }
     const link = new ServiceLink({ ...registration, key });
     try {
-      const again = (): Promise<WorkerSession> => renewed(link, known?.id, registration);
-      if (secret === undefined) return await again();
-      return await registered(
-        link,
-        { ...registration, secret },
-        known === undefined ? undefined : again,
-      );
+      const again = (): Promise<Registered> => renewed(link, known?.id, registration);
+      const worker =
+        secret === undefined
+          ? await again()
+          : await registered(
+              link,
+              { ...registration, secret },
+              known === undefined ? undefined : again,
+            );
+      link.token = worker.token;
+      return new WorkerSession(worker, link, await ClaimNumbers.open(directory), directory);
     } catch (error) {
       await link.close();
       throw error;
     }
   }
 
-  /**
-   * A request below `/workers/<its id>/`. Throws WorkerGoneError, and what ServiceLink.request throws. What something on the way refuses,
-   * but for what is too large, and what came too slowly, says nothing about the worker and its runs: the service is away.
-   */
-  async request(method: string, path: string, options: LinkOptions = {}): Promise<Response> {
-    return this.withToken(() => this.link.request(method, `/workers/${this.id}${path}`, options));
+  get id(): string {
+    return this.worker.id;
   }
 
-  /** The JSON of the answer to such a request. */
+  get leaseSeconds(): number {
+    return this.worker.lease_seconds;
+  }
+
+  async nextClaim(): Promise<number> {
+    return this.numbers.next();
+  }
+
+  isOver(): boolean {
+    return false;
+  }
+
+  async request(method: string, path: string, options: LinkOptions = {}): Promise<LinkAnswer> {
+    const answer = await this.withToken(() =>
+      this.link.request(method, `/workers/${this.id}${path}`, options),
+    );
+    return options.stream ? { body: connected(answer.body, awayFrom) } : answer;
+  }
+
   async json<T extends object>(
     method: string,
     path: string,
@@ -117,12 +124,17 @@ export class WorkerSession {
     return this.withToken(() => this.link.json<T>(method, `/workers/${this.id}${path}`, options));
   }
 
-  /** The worker ends for good. */
   async leave(signal: AbortSignal): Promise<void> {
     await this.request('DELETE', '', { signal });
+    await this.forget();
+  }
+
+  async forget(): Promise<void> {
+    await forgetEnrolment(this.directory);
   }
 
   async close(): Promise<void> {
+    await this.numbers.close();
     await this.link.close();
   }
 
@@ -132,13 +144,13 @@ export class WorkerSession {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof RefusedError) || error.status !== 401) throw ofService(error);
+      if (!(error instanceof RefusedError) || error.status !== 401) throw meaningOf(error);
     }
     try {
       if (token === this.link.token) await this.renew();
       return await work();
     } catch (error) {
-      throw ofService(error);
+      throw meaningOf(error);
     }
   }
 
@@ -150,31 +162,22 @@ export class WorkerSession {
       .finally(() => (this.renewing = undefined));
     await this.renewing;
   }
-
-  /** One that the service has just answered. */
-  static of(
-    link: ServiceLink,
-    { id, token, lease_seconds: leaseSeconds }: Registered,
-  ): WorkerSession {
-    link.token = token;
-    return new WorkerSession(id, leaseSeconds, link);
-  }
 }
 
 async function registered(
   link: ServiceLink,
   registration: Registration & { secret: string },
-  again: (() => Promise<WorkerSession>) | undefined,
-): Promise<WorkerSession> {
-  const { directory, server, site, secret, name, version, facts, logger, signal } = registration;
-  const json = { site, secret: secret.trim(), protocol: PROTOCOL, name, version, facts };
+  again: (() => Promise<Registered>) | undefined,
+): Promise<Registered> {
+  const { directory, server, site, secret, words, logger, signal } = registration;
+  const json = { site, secret: secret.trim(), protocol: PROTOCOL, ...words };
   try {
     const post = (): Promise<Registered> =>
       link.json<Registered>('POST', '/workers', { json, isBare: true, signal });
     const answer = await untilAnswered(telling(post, logger), signal);
     if (typeof answer.id !== 'string') throw new WorkerStartError(`${server} is no such service`);
     await writeEnrolment(directory, { server, site, id: answer.id });
-    return WorkerSession.of(link, answer);
+    return answer;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
     if (error.code === 'worker.secret-refused' && again) return again();
@@ -185,8 +188,8 @@ async function registered(
 async function renewed(
   link: ServiceLink,
   id: string | undefined,
-  { logger, signal }: Registration,
-): Promise<WorkerSession> {
+  { words, logger, signal }: Registration,
+): Promise<Registered> {
   const hint =
     'give it the secret of an administrator (gridgate site secret add) with --secret-file';
   if (id === undefined) throw new WorkerStartError('the worker is not registered yet', hint);
@@ -195,7 +198,10 @@ async function renewed(
       telling(() => newToken(link, id, signal), logger),
       signal,
     );
-    return WorkerSession.of(link, { id, ...token });
+    link.token = token.token;
+    const json = { protocol: PROTOCOL, ...words };
+    await untilAnswered(() => link.request('PUT', `/workers/${id}`, { json, signal }), signal);
+    return { id, ...token };
   } catch (error) {
     if (error instanceof WorkerGoneError) throw new WorkerStartError(error.message, hint, error);
     throw error instanceof RefusedError ? new WorkerStartError(error.detail) : error;
@@ -210,19 +216,6 @@ async function newToken(link: ServiceLink, id: string, signal?: AbortSignal): Pr
   } catch (error) {
     throw isGone(error) ? new WorkerGoneError() : error;
   }
-}
-
-function ofService(error: unknown): unknown {
-  if (isGone(error)) return new WorkerGoneError();
-  if (!(error instanceof RefusedError)) return error;
-  const { status, code } = error;
-  const isOnTheWay = (!CODE.test(code) || code === 'route.not-found') && status !== TOO_LARGE;
-  if (!isOnTheWay && status !== TIMEOUT) return error;
-  return Problem.unavailable(error.detail, { retryAfterSeconds: 0, cause: error });
-}
-
-function isGone(error: unknown): boolean {
-  return error instanceof RefusedError && error.code === 'worker.not-found';
 }
 
 /** Says once that the service is waited for. Throws WorkerStartError for a certificate that does not get better by that. */

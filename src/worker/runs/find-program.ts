@@ -28,7 +28,7 @@ export async function findProgram(
 /** Absolute path of a program that was not uploaded; undefined for what the job could not see or execute. */
 export async function locateProgram(
   name: string,
-  { path, isolation }: { path: string; isolation: Isolation },
+  { path, isolation }: { path: string; isolation: Pick<Isolation, 'level' | 'shows'> },
 ): Promise<string | undefined> {
   const candidates = name.startsWith('/')
     ? [name]

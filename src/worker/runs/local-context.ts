@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#src/kernel/index.js';
-import type { Config } from '#src/config/index.js';
-import type { Logger, Scheduler } from '#src/runtime/index.js';
-import { planOf, type RunOrder, type RunOutcomesOf, type RunService } from '#src/jobs/run/index.js';
+import type { WorkerConfig } from './worker-config.js';
+import type { Logger } from '#src/runtime/index.js';
+import { planOf, type RunOrder, type RunService } from '#src/jobs/run/index.js';
 import type { AccountPool } from '../isolation/account-pool.js';
-import type { Isolation, IsolationReport } from '../isolation/isolation.js';
+import type { Isolation } from '../isolation/isolation.js';
 import type { JobRights } from './job-rights.js';
 import type { Share } from './machine-load.js';
 import { LocalRun } from './local-run.js';
@@ -17,19 +17,14 @@ import type { RunTraces } from '../watch/run-members.js';
 
 /** What the executor works with. */
 export interface LocalProcessParts {
-  config: Config;
+  config: WorkerConfig;
   logger: Logger;
   clock: Clock;
-  scheduler: Pick<Scheduler, 'add'>;
-  serviceOf: RunOutcomesOf;
-  /** What jobs may have of the machine; undefined: all that it has. */
-  machine?: Share;
-  /** What is kept of an order in the directory of its run, for a worker that has no database. */
-  orderText?: (order: RunOrder) => string;
-  /** Told how jobs are kept apart here, once that is known. */
-  onIsolation: (report: IsolationReport) => void;
-  /** Told why no job can be started on this machine now, and with null when jobs can. */
-  onFault: (fault: string | null) => void;
+  service: RunService;
+  /** What jobs may have of the machine. */
+  machine: Share;
+  /** What is kept of an order in the directory of its run. */
+  orderText: (order: RunOrder) => string;
 }
 
 /** What `open()` has found and made. */
@@ -46,7 +41,6 @@ export interface LocalPlace {
 
 /** The executor's parts after it was opened, and the words that they share. */
 export class LocalContext {
-  readonly backend = 'local-process';
   readonly id: string;
   readonly service: RunService;
 
@@ -55,7 +49,7 @@ export class LocalContext {
     readonly place: LocalPlace,
   ) {
     this.id = place.root.executorId;
-    this.service = parts.serviceOf({ id: this.id, source: this.backend });
+    this.service = parts.service;
   }
 
   newRun(order: RunOrder): LocalRun {

@@ -6,10 +6,8 @@ import {
   judge,
   limitsOf,
   type OutputPlaces,
-  planOf,
   processorsOf,
   type RunEnd,
-  type RunOrder,
   type RunPlace,
   type RunUsage,
   type Verdict,
@@ -34,14 +32,6 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     if (uid === undefined) for (const path of files.values()) makeReadable(path);
     const seenAs = this.context.place.isolation.placesOf(directory.path).work;
     return { directory: directory.work, seenAs, files, uid };
-  }
-
-  /** Where a running job writes; undefined for one that does not run here. */
-  outputOfHeld(job: RunOrder): OutputPlaces | undefined {
-    const directory = this.context.directoryOf(job);
-    if (!directory.exists()) return undefined;
-    const files = directory.outputs(planOf(job));
-    return { directory: directory.work, files, uid: directory.account() };
   }
 
   async endProcesses(run: LocalRun): Promise<void> {
@@ -99,7 +89,6 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     const { isolation } = this.context.place;
     return {
       HostName: hostname(),
-      BatchSystem: this.context.backend,
       Isolation: isolation.level,
       ...(exit ? { ExitCode: exit.code } : {}),
       ...(run.maxDiskBytes > 0 ? { 'DiskSpace(MB)': Math.ceil(run.maxDiskBytes / MIB) } : {}),

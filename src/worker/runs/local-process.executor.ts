@@ -1,41 +1,35 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
-import type { RunningTask } from '#src/runtime/index.js';
-import type { Site } from '#src/registry/index.js';
-import {
-  type Executor,
-  type FreeMachine,
-  type HeldJob,
-  isAway,
-  type OutputPlaces,
-  type RunLife,
-  type RunOrder,
-  SITE_PATH,
-} from '#src/jobs/run/index.js';
-import { locateProgram } from './find-program.js';
+import { isAway, type OutputPlaces, type RunLife, type RunOrder } from '#src/jobs/run/index.js';
 import { bootId, runName, type LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import { MachineLoad, thisMachine } from './machine-load.js';
-import { openExecutor, tasksOf, type OpenExecutor } from './open-executor.js';
+import { MachineLoad, type Share } from './machine-load.js';
+import { openExecutor, roundsOf, type OpenExecutor } from './open-executor.js';
 import { ownProcessors } from './processors.js';
 import type { RunCleaner } from './run-cleaner.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
-import { isUnderWay, untilEnd } from './run-recovery.js';
+import { untilEnd } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
 import { namesOf } from './run-watchdog.js';
 import { StarterExitedError } from '../start/starter.js';
 import { isAlive } from '../watch/process-table.js';
 import type { StartGate } from './start-gate.js';
 import { Watcher } from '../watch/watcher.js';
+import type { IsolationLevel } from '../isolation/isolation.js';
 
 const MAX_COLLECTING = 64;
 const PREPARING_AT_ONCE = 3;
 /** While the database or the sandbox store is away a run is prepared again so often, and then given back. */
 const PREPARING_ATTEMPTS = 30;
 const AWAY_MS = 1_000;
-const FORGOTTEN_MS = 10_000;
-/** A prepared run that finds no free place for so long is better off with another instance. */
+/** A prepared run that finds no free place for so long is better off with another worker. */
 const READY_TIMEOUT_MS = 5_000;
+
+/** A run whose directory an earlier process has left. */
+export type KeptRun = RunOrder & {
+  /** The boot of the machine in which it was claimed: what was started in another one does not run any more. */
+  boot: string;
+};
 
 /**
  * Runs jobs as processes of this machine: each enclosed as the machine permits it, below a small supervisor in its own
@@ -43,34 +37,27 @@ const READY_TIMEOUT_MS = 5_000;
  * happens, so the executor can be killed at any moment: `reconcile` finds every run again, starts none twice and
  * loses none.
  */
-export class LocalProcessExecutor implements Executor {
-  readonly backend = 'local-process';
-  /** Noted with every claim: what was started before a reboot does not run any more. */
-  readonly reference = bootId();
+export class LocalProcessExecutor {
+  /** Called when places have become free. */
   onFree: () => void = () => undefined;
 
   private readonly slots: number;
   private readonly pace: RunPace;
   private readonly machine: MachineLoad;
-  private tasks: RunningTask[] = [];
+  private stopRounds: () => Promise<void> = () => Promise.resolve();
   private readonly runs = new Map<string, LocalRun>();
   private readonly waiting: LocalRun[] = [];
   private readonly ready: LocalRun[] = [];
   private preparing = 0;
   private collecting = 0;
   private isClosed = false;
-  private hasReconciled = false;
   private opened: OpenExecutor | undefined;
   private readonly watcher = new Watcher();
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
     this.pace = new RunPace(this.slots);
-    this.machine = new MachineLoad(parts.machine ?? thisMachine(), this.slots, ownProcessors());
-  }
-
-  get id(): string {
-    return this.context.id;
+    this.machine = new MachineLoad(parts.machine, this.slots, ownProcessors());
   }
 
   /** The directory of runs. */
@@ -82,23 +69,18 @@ export class LocalProcessExecutor implements Executor {
     return this.opened?.gate.fault ?? null;
   }
 
-  async open(): Promise<boolean> {
-    this.opened = await openExecutor(this.parts, this.watcher, this.reference);
-    this.opened?.gate.look();
-    if (this.opened) {
-      const tasks = tasksOf(this.opened, this.runs);
-      this.tasks = tasks.map((task) => this.parts.scheduler.add(task));
-    }
-    return this.opened !== undefined;
+  /** Makes its machine ready, and answers how jobs are kept apart there. Throws Error when none can run. */
+  async open(): Promise<IsolationLevel> {
+    const opened = await openExecutor(this.parts, this.watcher, bootId());
+    this.opened = opened;
+    opened.gate.look();
+    this.stopRounds = roundsOf(opened, this.runs);
+    return opened.context.place.isolation.level;
   }
 
   /** The runs that it has, also those whose end is not reported yet. */
   get current(): Iterable<LocalRun> {
     return this.runs.values();
-  }
-
-  serves({ backend }: Site): boolean {
-    return backend === this.backend;
   }
 
   freeSlots(): number {
@@ -108,14 +90,9 @@ export class LocalProcessExecutor implements Executor {
     );
   }
 
-  freeMachine(sites: readonly Site[]): FreeMachine {
-    return { ...this.machine.freeBeside(this.runs.values(), sites), ahead: this.pace.ahead };
-  }
-
-  load(site: string): number {
-    let count = 0;
-    for (const run of this.runs.values()) if (run.order.site === site && !run.isOver) count += 1;
-    return count;
+  /** What its runs leave free; `ahead`: jobs of one processor that it would prepare beyond that. */
+  freeMachine(): Share & { ahead: number } {
+    return { ...this.machine.freeBeside(this.runs.values()), ahead: this.pace.ahead };
   }
 
   start(orders: readonly RunOrder[]): void {
@@ -128,39 +105,38 @@ export class LocalProcessExecutor implements Executor {
     if (run) this.inBackground(run, this.stop(run));
   }
 
-  async hasProgram(name: string, site: Site): Promise<boolean | undefined> {
-    if (!this.opened) return undefined;
-    const { isolation } = this.context.place;
-    const { path } = site.options;
-    const places = { path: typeof path === 'string' ? path : SITE_PATH, isolation };
-    return (await locateProgram(name, places)) !== undefined;
-  }
-
-  outputOf(job: HeldJob): Promise<OutputPlaces | undefined> {
-    return Promise.resolve(this.whenOpen().place.outputOfHeld(job));
-  }
-
-  /** Where a run writes; undefined when nothing of it is there yet. */
-  placesOf({ order }: LocalRun): OutputPlaces | undefined {
-    return this.whenOpen().place.outputOfHeld(order);
-  }
-
-  async reconcile(held: readonly HeldJob[]): Promise<void> {
-    const known = new Set(held.map(runName));
-    for (const job of held) {
-      const run = this.runs.get(String(job.jid));
-      if (run?.order.attempt === job.attempt) await this.compare(run, job);
-      else if (!run) await this.recover(job).catch((error: unknown) => this.gate.forgive(error));
+  /**
+   * Finds again what an earlier process has left, by the orders in the directories of runs, and removes what nobody knows. Called at the
+   * start and every few seconds.
+   */
+  async reconcile(kept: readonly KeptRun[]): Promise<void> {
+    const known = new Set(kept.map(runName));
+    for (const run of kept) {
+      if (this.runs.has(String(run.jid))) continue;
+      await this.recover(run).catch((error: unknown) => this.gate.forgive(error));
     }
     for (const name of namesOf(this.runs.values())) known.add(name);
     await this.whenOpen().remains.remove(known);
-    this.hasReconciled = true;
     this.requeueUnplaced();
+  }
+
+  /** Where a run writes; undefined when nothing of it is there yet. */
+  placesOf({ directory, plan }: LocalRun): OutputPlaces | undefined {
+    if (!directory.exists()) return undefined;
+    const files = directory.outputs(plan);
+    return { directory: directory.work, files, uid: directory.account() };
+  }
+
+  /** What was not begun goes back. */
+  requeueUnstarted(): void {
+    for (const run of [...this.waiting.splice(0), ...this.ready.splice(0)]) {
+      this.inBackground(run, this.requeue(run));
+    }
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
-    await Promise.all(this.tasks.map((task) => task.stop()));
+    await this.stopRounds();
     const unstarted = [...this.waiting.splice(0), ...this.ready.splice(0)];
     await Promise.all(unstarted.map((run) => this.requeue(run).catch(() => undefined)));
     const deadline = Date.now() + 3_000;
@@ -339,25 +315,11 @@ export class LocalProcessExecutor implements Executor {
 
   // -- after restarts -------------------------------------------------------------------------------------------
 
-  private async compare(run: LocalRun, job: HeldJob): Promise<void> {
-    if (job.status === 'Stalled') {
-      await this.life.resume(run);
-      return;
-    }
-    if (!isUnderWay(job) && !run.isOver) this.inBackground(run, this.stop(run));
-  }
-
-  /** A job that the database says we hold, but that we know nothing of: our predecessor was killed. */
-  private async recover(job: HeldJob): Promise<void> {
-    // What a worker holds is what its directories have.
-    if (this.parts.orderText && !this.context.directoryOf(job).exists()) return;
-    if (job.status === 'Matched' && this.hasReconciled) {
-      const age = this.parts.clock.now() - job.lastUpdate.getTime();
-      if (age < FORGOTTEN_MS) return; // claimed this moment, not handed over yet
-    }
-    const run = this.newRun(job);
+  /** A run of whose directory nothing is known here: an earlier process was ended. */
+  private async recover(kept: KeptRun): Promise<void> {
+    const run = this.newRun(kept);
     try {
-      if (await this.whenOpen().recovery.wasStarted(run, job)) await this.attach(run, job);
+      if (await this.whenOpen().recovery.wasStarted(run, kept.boot)) this.attach(run);
       else this.forget(run);
     } catch (error) {
       this.forget(run); // else nobody would follow it, and every later look would find it known
@@ -365,12 +327,9 @@ export class LocalProcessExecutor implements Executor {
     }
   }
 
-  private async attach(run: LocalRun, job: HeldJob): Promise<void> {
+  private attach(run: LocalRun): void {
     run.isAttached = true;
-    run.isStopped = !isUnderWay(job);
     if (run.directory.hasToken()) run.tokenDueMs = 0; // nobody knows how old it is
-    if (job.status === 'Stalled') await this.life.resume(run);
-    if (run.isStopped) await this.cleaner.endProcesses(run);
     const leader = run.leader();
     this.machine.enter(run, leader && isAlive(leader) ? leader.pid : undefined);
     const followed = untilEnd(run, () => this.isClosed)
@@ -420,7 +379,7 @@ export class LocalProcessExecutor implements Executor {
   }
 
   private whenOpen(): OpenExecutor {
-    if (!this.opened) throw new Error('the local-process executor is not open');
+    if (!this.opened) throw new Error('the executor is not open');
     return this.opened;
   }
 }

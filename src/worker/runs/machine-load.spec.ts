@@ -1,17 +1,10 @@
 import type { JsonObject } from '#src/kernel/index.js';
-import type { Site } from '#src/registry/index.js';
 import { MachineLoad } from './machine-load.js';
 
-const run = (manifest: JsonObject = {}) => ({
-  order: { manifest },
+const run = (manifest: JsonObject = {}, declared = {}) => ({
+  order: { manifest, declared },
   share: undefined,
   processors: [] as readonly number[],
-});
-const site = (more: Partial<Site>): Site => ({
-  name: 'S',
-  backend: 'local-process',
-  options: {},
-  ...more,
 });
 const OWN = { processors: 4, ramMB: 1000 };
 const PROCESSORS = [0, 1, 2, 3];
@@ -23,15 +16,15 @@ describe('MachineLoad', () => {
     load.enter(one);
     load.enter(two);
     expect([one.processors, two.processors]).toEqual([[0, 1], [2]]);
-    expect(load.freeBeside([one, two, three], [])).toEqual({ processors: 0, ramMB: 400 });
+    expect(load.freeBeside([one, two, three])).toEqual({ processors: 0, ramMB: 400 });
     expect(load.hasPlaceFor(three)).toBe(true);
     expect(load.hasPlaceFor(run({ NumberOfProcessors: 2 }))).toBe(false);
     expect(load.hasPlaceFor(run({ MinRAM: 1, MaxRAM: 500 }))).toBe(false);
     load.leave(one);
     expect(load.hasPlaceFor(run({ NumberOfProcessors: 3 }))).toBe(true);
-    expect(load.freeBeside([], [])).toEqual({ processors: 3, ramMB: 400 });
+    expect(load.freeBeside([])).toEqual({ processors: 3, ramMB: 400 });
     load.leave(two);
-    expect(load.freeBeside([], [])).toEqual(OWN);
+    expect(load.freeBeside([])).toEqual(OWN);
   });
 
   it('has as many places as jobs may run, also on fewer processors', () => {
@@ -50,13 +43,14 @@ describe('MachineLoad', () => {
     expect(load.hasPlaceFor(run())).toBe(false);
   });
 
-  it('has what its sites declare, when that is more', () => {
+  it('has what the site of a run declares, when that is more', () => {
     const load = new MachineLoad(OWN, 4, PROCESSORS);
-    expect(load.freeBeside([], [site({ processors: 16 }), site({ ramMB: 5000 })])).toEqual({
-      processors: 16,
-      ramMB: 5000,
-    });
-    expect(load.freeBeside([], [site({ processors: 1, ramMB: 1 })])).toEqual(OWN);
+    const [one, two] = [run({ NumberOfProcessors: 4 }), run({}, { processors: 16 })];
+    load.enter(one);
+    expect([load.hasPlaceFor(run()), load.hasPlaceFor(two)]).toEqual([false, true]);
+    expect(load.hasPlaceFor(run({ MinRAM: 5000 }, { processors: 5, ramMB: 9000 }))).toBe(true);
+    load.leave(one);
+    expect(load.freeBeside([])).toEqual(OWN);
   });
 
   it('lets a job that is larger than the machine start alone', () => {
@@ -73,6 +67,6 @@ describe('MachineLoad', () => {
     const before = run();
     load.enter(before, process.pid);
     expect(before.processors.every((number) => [7, 8].includes(number))).toBe(true);
-    expect(load.freeBeside([], [])).toMatchObject({ processors: 3 });
+    expect(load.freeBeside([])).toMatchObject({ processors: 3 });
   });
 });

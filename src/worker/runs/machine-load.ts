@@ -1,5 +1,4 @@
 import { availableParallelism, totalmem } from 'node:os';
-import type { Site } from '#src/registry/index.js';
 import { memoryOf, processorsOf, type RunOrder } from '#src/jobs/run/index.js';
 import { processorsOfProcess, ProcessorPool } from './processors.js';
 
@@ -18,36 +17,35 @@ export function thisMachine(): Share {
 
 /** A run as far as its place on the machine goes. */
 interface PlacedRun {
-  readonly order: Pick<RunOrder, 'manifest'>;
+  readonly order: Pick<RunOrder, 'manifest' | 'declared'>;
   share: Share | undefined;
   isOver?: boolean;
   processors: readonly number[];
 }
 
 /**
- * How much of this machine its runs take together. It has what it has, or what its sites declare when that is more, and
- * as many processors as jobs may run at once.
+ * How much of this machine its runs take together. It has what it has, and as many processors as jobs may run at once; to runs of a site
+ * that declares more it has that.
  */
 export class MachineLoad {
   /** Runs that have their place. */
   running = 0;
   private readonly pool: ProcessorPool;
   private readonly taken: Share = { processors: 0, ramMB: 0 };
-  private whole: Share;
+  private readonly whole: Share;
 
   constructor(
-    private readonly own: Share,
+    own: Share,
     private readonly slots: number,
     processors: readonly number[],
   ) {
     this.pool = new ProcessorPool(processors);
-    this.whole = this.wholeOf([]);
+    this.whole = { ...own, processors: Math.max(own.processors, slots) };
   }
 
-  /** What is free when all of these have their places; `sites` are all that it serves. */
-  freeBeside(runs: Iterable<PlacedRun>, sites: readonly Site[]): Share {
-    this.whole = this.wholeOf(sites);
-    const free = this.free();
+  /** What is free when all of these have their places. */
+  freeBeside(runs: Iterable<PlacedRun>): Share {
+    const free = this.freeOf(this.whole);
     for (const run of runs) {
       if (run.share || run.isOver === true) continue;
       const share = this.shareOf(run);
@@ -60,7 +58,7 @@ export class MachineLoad {
   /** True when it can start beside the others; alone it always can. */
   hasPlaceFor(run: PlacedRun): boolean {
     if (this.running === 0) return true;
-    const [free, share] = [this.free(), this.shareOf(run)];
+    const [free, share] = [this.freeOf(this.wholeFor(run)), this.shareOf(run)];
     return (
       this.running < this.slots && share.processors <= free.processors && share.ramMB <= free.ramMB
     );
@@ -86,23 +84,24 @@ export class MachineLoad {
   }
 
   /** What a job takes: never more memory than the machine has. */
-  private shareOf({ order }: PlacedRun): Share {
+  private shareOf(run: PlacedRun): Share {
     return {
-      processors: processorsOf(order),
-      ramMB: Math.min(memoryOf(order), this.whole.ramMB),
+      processors: processorsOf(run.order),
+      ramMB: Math.min(memoryOf(run.order), this.wholeFor(run).ramMB),
     };
   }
 
-  private free(): Share {
-    const { whole, taken } = this;
+  private freeOf(whole: Share): Share {
+    const { taken } = this;
     return { processors: whole.processors - taken.processors, ramMB: whole.ramMB - taken.ramMB };
   }
 
-  private wholeOf(sites: readonly Site[]): Share {
-    const { own, slots } = this;
+  /** What its site declares is believed. */
+  private wholeFor({ order }: PlacedRun): Share {
+    const { whole } = this;
     return {
-      processors: Math.max(own.processors, slots, ...sites.map((site) => site.processors ?? 0)),
-      ramMB: Math.max(own.ramMB, ...sites.map((site) => site.ramMB ?? 0)),
+      processors: Math.max(whole.processors, order.declared?.processors ?? 0),
+      ramMB: Math.max(whole.ramMB, order.declared?.ramMB ?? 0),
     };
   }
 }

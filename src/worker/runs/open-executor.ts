@@ -1,6 +1,5 @@
-import type { ScheduledTask } from '#src/runtime/index.js';
+import { sleep } from '#src/kernel/index.js';
 import { RunLife } from '#src/jobs/run/index.js';
-import type { IsolationReport } from '../isolation/isolation.js';
 import { LocalContext, type LocalProcessParts } from './local-context.js';
 import { LocalRunPlace } from './local-place.js';
 import type { LocalRun } from './local-run.js';
@@ -13,7 +12,7 @@ import { RunWatchdog } from './run-watchdog.js';
 import { StartGate } from './start-gate.js';
 import type { Watcher } from '../watch/watcher.js';
 
-const WATCH_MS = 1_000;
+const ROUND_MS = 1_000;
 
 /** What an executor of local jobs works with once its machine has been looked at. */
 export interface OpenExecutor {
@@ -27,67 +26,61 @@ export interface OpenExecutor {
   gate: StartGate;
 }
 
-/** Opens the place where jobs run and tells how they are enclosed there; undefined when no job may run here. */
+/** Opens the place where jobs run. Throws Error when none can. */
 export async function openExecutor(
   parts: LocalProcessParts,
   watcher: Watcher,
-  reference: string,
-): Promise<OpenExecutor | undefined> {
-  const { config, logger } = parts;
-  if (!config.allowLocalExecutor) return undefined;
-  const tell = (report: IsolationReport): void => {
-    parts.onIsolation(report);
-    logIsolation(logger, report);
-  };
-  try {
-    const { report, ...place } = await openPlace(config);
-    closeInherited();
-    place.starter.open();
-    const opened = assemble(new LocalContext(parts, place), watcher, reference);
-    tell(report);
-    return opened;
-  } catch (error) {
-    const reason = (error as Error).message;
-    tell({ level: 'off', reason, isWanted: true });
-    logger.error({ err: error }, `local sites are off: ${reason}`);
-    return undefined;
-  }
+  boot: string,
+): Promise<OpenExecutor> {
+  const { report, ...place } = await openPlace(parts.config);
+  closeInherited();
+  place.starter.open();
+  logIsolation(parts.logger, report);
+  return assemble(new LocalContext(parts, place), watcher, boot);
 }
 
-/** What is done again and again while these runs are looked after. */
-export function tasksOf(
+/** Begins what is done again and again while these runs are looked after; answers what ends it. */
+export function roundsOf(
   { context, gate, watchdog }: OpenExecutor,
   runs: ReadonlyMap<string, LocalRun>,
-): ScheduledTask[] {
-  const rounds = { firstMs: 0, everyMs: WATCH_MS };
-  const look = (): Promise<void> => {
-    gate.look();
-    return Promise.resolve();
+): () => Promise<void> {
+  const { logger } = context.parts;
+  const stopped = new AbortController();
+  const repeat = async (name: string, round: () => Promise<void> | void): Promise<void> => {
+    while (!stopped.signal.aborted) {
+      await Promise.resolve()
+        .then(round)
+        .catch((error: unknown) => logger.error({ err: error, round: name }, 'a round failed'));
+      await sleep(ROUND_MS, { signal: stopped.signal, unref: true }).catch(() => undefined);
+    }
   };
-  return [
-    { name: 'jobs.watch', ...rounds, run: () => watchdog.watch([...runs.values()]) },
-    { name: 'jobs.renew tokens', ...rounds, run: () => renewTokens(context, runs.values()) },
-    { name: 'jobs.look at the disk', ...rounds, run: look },
-  ];
+  const rounds = Promise.all([
+    repeat('watch', () => watchdog.watch([...runs.values()])),
+    repeat('tokens', () => renewTokens(context, runs.values())),
+    repeat('disk', () => gate.look()),
+  ]);
+  return async () => {
+    stopped.abort();
+    await rounds;
+  };
 }
 
-function assemble(context: LocalContext, watcher: Watcher, reference: string): OpenExecutor {
+function assemble(context: LocalContext, watcher: Watcher, boot: string): OpenExecutor {
   const { parts } = context;
   const cleaner = new RunCleaner(context, watcher);
   const place = new LocalRunPlace(context, cleaner);
   const life = new RunLife(parts, place, context.service);
   const watchdog = new RunWatchdog(context, cleaner, watcher);
-  const recovery = new RunRecovery(context, life, cleaner, reference);
+  const recovery = new RunRecovery(context, life, cleaner, boot);
   const remains = new RunRemains(cleaner, watchdog, parts.clock);
   return { context, place, life, cleaner, watchdog, recovery, remains, gate: gateOf(context) };
 }
 
 function gateOf({ parts, place }: LocalContext): StartGate {
-  const { config, logger, clock, onFault } = parts;
+  const { config, logger, clock } = parts;
   return new StartGate({
     ...{ path: place.root.path, minFreeBytes: config.localMinFreeBytes, clock },
     onChange: (fault) => {
-      onFault(fault);
       if (fault === null) logger.info('local jobs are started again');
       else logger.warn({ fault }, 'no local jobs are started');
     },

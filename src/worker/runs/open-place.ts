@@ -13,6 +13,7 @@ import type { LocalPlace } from './local-context.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { listOfLeft, openRunRoot, type RunRoot } from './run-root.js';
 import { Starter } from '../start/starter.js';
+import type { WorkerConfig } from './worker-config.js';
 
 const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 /** A part of the memory of a job may be in `/dev/shm`. */
@@ -24,7 +25,7 @@ const CLOSE_ON_EXEC = 0o2000000;
 export function logIsolation(logger: Logger, { level, reason }: IsolationReport): void {
   if (level === 'none') {
     logger.warn({ level }, `${reason}: whoever may submit a job can do whatever this service can`);
-  } else if (level !== 'off') logger.info({ level }, reason);
+  } else logger.info({ level }, reason);
 }
 
 /** No way of isolation that was asked for is possible. */
@@ -38,7 +39,9 @@ class NoIsolationError extends Error {
 }
 
 /** Opens this machine as a place for jobs. Throws NoIsolationError, and Error for settings that cannot be. */
-export async function openPlace(config: Config): Promise<LocalPlace & { report: IsolationReport }> {
+export async function openPlace(
+  config: WorkerConfig,
+): Promise<LocalPlace & { report: IsolationReport }> {
   const accounts = accountsOf(config);
   const root = await openRunRoot(config.homePath, accounts !== undefined);
   const { isolation, refusals } = await findIsolation(config, root, accounts);
@@ -54,13 +57,18 @@ export async function openPlace(config: Config): Promise<LocalPlace & { report: 
   };
 }
 
-function accountsOf(config: Config): AccountPool | undefined {
-  if (process.getuid?.() !== 0 || config.localIsolation === 'none') return undefined;
+function accountsOf(config: WorkerConfig): AccountPool | undefined {
+  if (!hasAccounts(config)) return undefined;
   return new AccountPool(accountDirectory(), parseAccounts(config.localAccounts));
 }
 
+/** Runs have accounts of their own. */
+export function hasAccounts({ localIsolation }: Pick<WorkerConfig, 'localIsolation'>): boolean {
+  return process.getuid?.() === 0 && localIsolation !== 'none';
+}
+
 async function findIsolation(
-  config: Config,
+  config: WorkerConfig,
   root: RunRoot,
   accounts: AccountPool | undefined,
 ): Promise<{ isolation: Isolation; refusals: readonly string[] }> {
@@ -71,7 +79,7 @@ async function findIsolation(
 }
 
 /** Without a network namespace every job is as a program of a site with `network: host`. */
-function refuseSharedNetwork(config: Config, isolation: Isolation): void {
+function refuseSharedNetwork(config: WorkerConfig, isolation: Isolation): void {
   const address = trustedOwnAddress(config);
   if (isolation.level !== 'accounts' || address === undefined) return;
   throw new Error(
@@ -100,7 +108,7 @@ export async function describeLocalIsolation(config: Config): Promise<IsolationR
 }
 
 async function probe(
-  config: Config,
+  config: WorkerConfig,
   root: RunRoot,
   accounts: AccountPool | undefined,
 ): ReturnType<typeof probeIsolation> {
@@ -131,7 +139,7 @@ function removeTrials(path: string): void {
 }
 
 /** Whatever the service keeps on disk is left out of what jobs see, wherever it lies. */
-function viewOf(config: Config, root: RunRoot): SystemView {
+export function viewOf(config: WorkerConfig, root: Pick<RunRoot, 'path'>): SystemView {
   const files = [config.tlsKey, config.idProvidersFile, config.slurmTokenKeyFile];
   const own = [
     ...[config.homePath, root.path, config.slurmWorkDir],

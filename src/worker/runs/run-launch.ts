@@ -48,7 +48,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   const { order, directory } = run;
   const { place, parts, service } = context;
   directory.create(place.accounts !== undefined);
-  if (parts.orderText) directory.writeOrder(parts.orderText(order));
+  directory.writeOrder(parts.orderText(order));
   if (place.accounts) run.uid = await place.accounts.take(directory.path);
   if (catalogueInputs(order).length > 0) {
     throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');

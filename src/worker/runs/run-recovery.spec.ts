@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { HeldJob, RunLife } from '#src/jobs/run/index.js';
+import type { RunLife } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunCleaner } from './run-cleaner.js';
@@ -13,13 +13,13 @@ const BOOT = 'this boot';
 let home: string;
 
 /** What becomes of a run whose start record has that text. */
-async function became(started: string | undefined, reference: string): Promise<string> {
+async function became(started: string | undefined, boot: string): Promise<string> {
   const directory = new RunDirectory(join(home, '7.1'));
   directory.create(false);
   if (started !== undefined) writeFileSync(join(directory.path, 'started'), started);
   const said: string[] = [];
   const says = (what: string) => () => Promise.resolve(void said.push(what));
-  const life = { requeue: says('back'), failUnknown: says('lost'), release: says('released') };
+  const life = { requeue: says('back'), failUnknown: says('lost') };
   const context = { parts: { clock: { now: () => 0 } }, accountOf: () => Promise.resolve() };
   const recovery = new RunRecovery(
     context as unknown as LocalContext,
@@ -27,8 +27,7 @@ async function became(started: string | undefined, reference: string): Promise<s
     {} as RunCleaner,
     BOOT,
   );
-  const job = { status: 'Running', reference, startedAt: null } as unknown as HeldJob;
-  const isStarted = await recovery.wasStarted({ directory } as unknown as LocalRun, job);
+  const isStarted = await recovery.wasStarted({ directory } as unknown as LocalRun, boot);
   return isStarted ? 'started' : said.join();
 }
 
@@ -45,7 +44,7 @@ describe('a run of which a process before has left the directory', () => {
     ['is lost after a reboot that has emptied it', '', 'another', 'lost'],
     ['goes back after a reboot when it was given up', 'abandoned end\n', 'another', 'back'],
     ['goes on after a reboot with one', '7 8 end\n', 'another', 'started'],
-  ])('%s', async (_, started, reference, what) => {
-    expect(await became(started, reference)).toBe(what);
+  ])('%s', async (_, started, boot, what) => {
+    expect(await became(started, boot)).toBe(what);
   });
 });

@@ -1,5 +1,5 @@
 import { sleep } from '#src/kernel/index.js';
-import type { HeldJob, RunLife } from '#src/jobs/run/index.js';
+import type { RunLife } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunCleaner } from './run-cleaner.js';
@@ -11,38 +11,30 @@ const NOTHING_LEFT = 'Nothing is left of the run on its machine';
 
 /** Finds out by its directory what became of a run of which this process knows nothing: its predecessor was killed. */
 export class RunRecovery {
-  /** `reference` is what this boot of the machine notes with every claim. */
+  /** `boot` is that of the machine as it runs now. */
   constructor(
     private readonly context: LocalContext,
     private readonly life: RunLife<LocalRun>,
     private readonly cleaner: RunCleaner,
-    private readonly reference: string,
+    private readonly boot: string,
   ) {}
 
   /**
-   * True when the payload was started, so that its end is to be waited for. Any other run is given back, lost or let go
-   * of here, but for one whose start is being written this moment: the next look tells.
+   * True when the payload of a run that was claimed in that boot was started, so that its end is to be waited for. Any other run is
+   * given back or lost here, but for one whose start is being written this moment: the next look tells.
    */
-  async wasStarted(run: LocalRun, job: HeldJob): Promise<boolean> {
-    if (job.status === 'Matched') {
-      await this.life.requeueUnstarted(run);
-      return false;
-    }
-    run.startedMs =
-      job.startedAt?.getTime() ?? run.directory.startedMs() ?? this.context.parts.clock.now();
+  async wasStarted(run: LocalRun, boot: string): Promise<boolean> {
+    run.startedMs = run.directory.startedMs() ?? this.context.parts.clock.now();
     run.uid = run.directory.account() ?? (await this.context.accountOf(run.directory));
-    const isWanted = isUnderWay(job);
-    if (isWanted && !this.isCertain(run, job)) {
+    if (!this.isCertain(run, boot)) {
       await this.life.failUnknown(run, NOTHING_LEFT);
       return false;
     }
     // Who creates the start record first decides: if it is us, the program will never start.
-    const isUnstarted = !run.directory.exists() || run.directory.abandon();
-    const start = isUnstarted ? 'abandoned' : run.directory.start();
+    const start = run.directory.abandon() ? 'abandoned' : run.directory.start();
     if (start === 'being written' && !(await this.isNeverWritten(run))) return false;
     if (typeof start === 'object') return true;
-    if (isWanted) await this.life.requeue(run);
-    else await this.life.release(run);
+    await this.life.requeue(run);
     return false;
   }
 
@@ -68,17 +60,12 @@ export class RunRecovery {
    * start is asked for, and stays until the job is let go of; what was written shortly before the machine went down
    * may be lost.
    */
-  private isCertain(run: LocalRun, job: HeldJob): boolean {
+  private isCertain(run: LocalRun, boot: string): boolean {
     if (!run.directory.exists()) return false;
-    if (job.reference === this.reference) return true;
+    if (boot === this.boot) return true;
     const start = run.directory.start(); // of a record that is empty after a loss of power the program may have been started
     return typeof start === 'object' || start === 'abandoned';
   }
-}
-
-/** True for a job whose run is wanted. */
-export function isUnderWay(job: HeldJob): boolean {
-  return ['Matched', 'Running', 'Stalled', 'Completing', 'Completed'].includes(job.status);
 }
 
 /** Waits for the end of a run that nobody tells of; false when it is not waited for any more. */

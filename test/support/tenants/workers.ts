@@ -40,6 +40,7 @@ export const WORKERS: Record<string, WorkerExpectation> = {
     others: NO_PROOF,
     otherWorker: '404 worker.not-found',
   },
+  'PUT /workers/{id}': ownRoute('', { json: { protocol: 1, name: 'x', version: '1' } }),
   'DELETE /workers/{id}': ownRoute(),
   'POST /workers/{id}/claims': ownRoute('/claims', { json: claim }),
   'POST /workers/{id}/reports': ownRoute('/reports', { json: { reports: [] } }),

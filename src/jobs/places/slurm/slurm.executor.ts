@@ -138,11 +138,6 @@ export class SlurmExecutor implements Executor {
     if (run !== undefined && this.leadership.term !== undefined) this.stopSoon(run);
   }
 
-  /** Its machines are not this one. */
-  hasProgram(): Promise<undefined> {
-    return Promise.resolve(undefined);
-  }
-
   async outputOf(job: HeldJob): Promise<OutputPlaces | undefined> {
     const { directory } = this.parts.parts;
     // Of the account's own files only: the job may have put links to others on the way.

@@ -47,6 +47,8 @@ export interface ClaimedRun {
   /** PATH of the site, and whether its jobs may use the network of the machine. */
   path?: string;
   hasNetwork?: true;
+  /** To the service's own worker: what the site declares to have. */
+  declared?: { processors?: number | undefined; ramMB?: number | undefined };
 }
 
 /** A token for a job that asked for one. */
@@ -66,6 +68,8 @@ export interface ClaimAnswer {
   reads?: OutputRead[];
   /** The worker gets no runs any more, and ends when it has none. */
   isDrained: boolean;
+  /** The service ends, and its own worker gives back what it has not begun. */
+  isEnding?: true;
 }
 
 /** A question for bytes of a file of the output of a run. */

@@ -9,19 +9,22 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed } from '#src/database/index.js';
 import { LOGGER, Scheduler, type Logger } from '#src/runtime/index.js';
 import { Matcher } from '../../matching/matcher.js';
-import type { Claimant, RunOrder } from '../../run/executor.js';
+import type { Claimant, FreeMachine, RunOrder } from '../../run/executor.js';
 import { OUTPUT_CHANNEL, STOP_CHANNEL, WORK_CHANNEL } from '../../state/admission.js';
-import { WORKERS_CHANNEL } from '../worker.js';
+import { backendOf, executorOf, isOwn, WORKERS_CHANNEL } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
+import type { Site } from '#src/registry/index.js';
 import type { ClaimAnswer, ClaimRequest, RunKey } from './protocol.js';
 import { NO_OUTPUT } from './worker-outputs.js';
 import { MOST_WAIT_SECONDS } from './worker-exchange.request.js';
 import { WorkerRunsRepository, type BegunClaim } from './worker-runs.repository.js';
-import { executorOf, isForOneOwner, runKey, WorkerRuns } from './worker-runs.js';
+import { isForOneOwner, runKey, WorkerRuns } from './worker-runs.js';
 
 const POLL_MS = 5_000;
 /** A claim is answered before the deadline of requests. */
 const PART_OF_DEADLINE = 0.8;
+/** Claims of the service's own worker in a lease. */
+const BEATS = 4;
 /** Kills that come together are one look. */
 const GATHER_MS = 20;
 
@@ -61,12 +64,13 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly instance = randomId();
   /** Worker → its open claim. */
   private readonly open = new Map<string, OpenClaim>();
-  /** Site → machines for which there was nothing when the queue was looked at last. */
+  /** Queue → machines for which there was nothing when the queue was looked at last. */
   private readonly vain = new Map<string, ReadonlySet<string>>();
   private readonly matching = new Map<string, 'once' | 'again'>();
   private stopListening: (() => void)[] = [];
   private looking: Promise<void> | undefined;
   private isClosed = false;
+  private isOwnEnding = false;
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
@@ -101,6 +105,14 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     for (const claim of [...this.open.values()]) claim.end();
   }
 
+  /** The service's own worker is told that the service ends, and waits for no answer any more. */
+  endOwn(): void {
+    this.isOwnEnding = true;
+    for (const claim of [...this.open.values()].filter(({ worker }) => isOwn(worker))) {
+      claim.end({ look: true });
+    }
+  }
+
   /**
    * Answers a claim. Throws Problem 409 `worker.claim-outdated` when the worker has made a later one, so that a repeated or held back
    * request decides nothing.
@@ -112,7 +124,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   ): Promise<ClaimAnswer> {
     const { instance, clock } = this;
     const now = new Date(clock.now());
-    const place = { instance, now, executor: executorOf(worker) };
+    const place = { instance, now, executor: executorOf(worker), backend: backendOf(worker) };
     const begun = await this.repository.beginClaim(worker, request, place);
     if (!begun) {
       const detail = 'The worker has made a later claim, or is gone';
@@ -124,14 +136,19 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     if (this.mayWaitElsewhere(begun)) {
       await this.feed.notify(WORKERS_CHANNEL, `${worker.id} ${request.seq}`);
     }
+    if (isOwn(worker)) this.runs.noteOwnMachine(worker, request.fault ?? null);
     if (request.holding.length > 0) await this.runs.noteAlive(worker);
     const compared = await this.compared(worker, request);
+    const told = (answer: Omit<ClaimAnswer, 'isDrained'>): ClaimAnswer => {
+      const isEnding = this.isOwnEnding && isOwn(worker);
+      return { ...answer, isDrained, ...(isEnding && { isEnding }) };
+    };
     const isTold = saysSomething(compared) || (isDrained && !request.isDraining);
-    if (isTold || this.isClosed) return { ...compared, isDrained };
+    if (isTold || this.isClosed || this.isOwnEnding) return told(compared);
     const wanted = isDrained ? { ...request, most: 0 } : request;
     const outcome = await this.wait(worker, { request: wanted, owner, isRenewal }, signal);
     const { orders = [], stop = [], look = false } = outcome;
-    if (look) return { ...(await this.compared(worker, request)), isDrained };
+    if (look) return told(await this.compared(worker, request));
     return { ...NOTHING, runs: await this.runs.claimed(worker, orders), stop, isDrained };
   }
 
@@ -176,51 +193,53 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
         },
       };
       const gone = (): void => claim.end();
-      const most = this.config.requestTimeout * PART_OF_DEADLINE;
-      const timer = setTimeout(gone, Math.min(request.wait, most) * 1000);
+      const { requestTimeout, jobLease } = this.config;
+      // The service's own is a sign of life of the instance, too.
+      const beat = isOwn(worker) ? jobLease / BEATS : Infinity;
+      const seconds = Math.min(request.wait, beat, requestTimeout * PART_OF_DEADLINE);
+      const timer = setTimeout(gone, seconds * 1000);
       signal.addEventListener('abort', gone);
       const other = this.open.get(worker.id);
       // Claims that come together may have got here in any order.
       if (signal.aborted || (other && other.request.seq > request.seq)) return gone();
       other?.end();
       this.open.set(worker.id, claim);
-      if (request.most > 0 && !this.isVain(claim)) this.match(worker.site);
+      if (request.most > 0 && !this.isVain(claim)) this.match(queueOf(worker));
       if (claim.jids.size > 0) void this.look(); // a kill may have come since the comparison
     });
   }
 
   private matchAll(): void {
     this.vain.clear();
-    for (const site of new Set([...this.open.values()].map(({ worker }) => worker.site))) {
-      this.match(site);
-    }
+    const queues = [...this.open.values()].map(({ worker }) => queueOf(worker));
+    for (const queue of new Set(queues)) this.match(queue);
   }
 
-  /** One round at a time for each site, and one more when something came meanwhile. */
-  private match(site: string): void {
-    if (this.matching.has(site)) {
-      this.matching.set(site, 'again');
+  /** One round at a time for each queue, and one more when something came meanwhile. */
+  private match(queue: string): void {
+    if (this.matching.has(queue)) {
+      this.matching.set(queue, 'again');
       return;
     }
-    this.matching.set(site, 'once');
-    // A round is for all claims of the site, whichever request has begun it.
-    void runForAll(() => this.round(site))
+    this.matching.set(queue, 'once');
+    // A round is for all claims of the queue, whichever request has begun it.
+    void runForAll(() => this.round(queue))
       .catch((error: unknown) =>
-        this.logger.warn({ err: error, site }, 'claims of workers are not matched'),
+        this.logger.warn({ err: error, queue }, 'claims of workers are not matched'),
       )
       .finally(() => {
-        const isAgain = this.matching.get(site) === 'again';
-        this.matching.delete(site);
-        if (isAgain && !this.isClosed) this.match(site);
+        const isAgain = this.matching.get(queue) === 'again';
+        this.matching.delete(queue);
+        if (isAgain && !this.isClosed) this.match(queue);
       });
   }
 
-  private async round(site: string): Promise<void> {
+  private async round(queue: string): Promise<void> {
     const claims = [...this.open.values()].filter(
-      ({ worker, request }) => worker.site === site && request.most > 0,
+      ({ worker, request }) => queueOf(worker) === queue && request.most > 0,
     );
     const vain = new Set<string>();
-    this.vain.set(site, vain);
+    this.vain.set(queue, vain);
     for (const claim of shuffled(claims)) {
       const machine = machineOf(claim);
       if (claim.isOver || vain.has(machine)) continue;
@@ -233,15 +252,18 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   /** An idle worker goes on waiting, and nothing has come since the last look. What makes no notification is found by the poll. */
   private isVain(claim: OpenClaim): boolean {
     if (!claim.isRenewal || !this.feed.live) return false;
-    return this.vain.get(claim.worker.site)?.has(machineOf(claim)) === true;
+    return this.vain.get(queueOf(claim.worker))?.has(machineOf(claim)) === true;
   }
 
   private async claimFor(claim: OpenClaim): Promise<RunOrder[]> {
     for (;;) {
       const { worker, request } = claim;
-      const claimant = claimantOf(claim, (transaction) =>
-        this.repository.mayTake(transaction, worker, request.seq),
-      );
+      const loads = isOwn(worker) ? await this.repository.loadsOf(claim.executor) : undefined;
+      const claimant: Claimant = {
+        ...claimantOf(claim),
+        mayTake: (transaction) => this.repository.mayTake(transaction, worker, request.seq),
+        load: (site) => loads?.get(site) ?? 0,
+      };
       const { orders, hasMore } = await this.matcher.claim(claimant);
       if (orders.length > 0 || !hasMore || claim.isOver) return orders;
     }
@@ -302,30 +324,66 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function claimantOf(
-  { worker, request, executor, owner }: OpenClaim,
-  mayTake: Claimant['mayTake'],
-): Claimant {
-  const { site, facts } = worker;
+/** Claims of workers of one site are matched together; the service's own takes what its sites have by itself. */
+function queueOf(worker: WorkerEntity): string {
+  return isOwn(worker) ? executorOf(worker) : `worker site ${worker.site}`;
+}
+
+function claimantOf({
+  worker,
+  request,
+  executor,
+  owner,
+}: OpenClaim): Omit<Claimant, 'load' | 'mayTake'> {
   const { most, free } = request;
+  return {
+    ...{ id: executor, backend: backendOf(worker), queue: queueOf(worker), reference: NO_OUTPUT },
+    ...(isForOneOwner(worker) && { owner }),
+    serves: ({ name, backend }) =>
+      backend === backendOf(worker) && (isOwn(worker) || name === worker.site),
+    freeSlots: () => most,
+    freeMachine: (sites) =>
+      isOwn(worker) ? ownMachine(worker, free, sites) : givenMachine(worker, free),
+  };
+}
+
+/** What a worker says, up to what it has said of its machine. */
+function givenMachine({ facts }: WorkerEntity, free: ClaimRequest['free']): FreeMachine {
   const whole = {
     processors: facts.processors ?? free.processors,
     ramMB: facts.ramMB ?? free.ramMB,
     gpus: facts.gpus ?? free.gpus ?? 0,
   };
   return {
-    ...{ id: executor, queue: `worker site ${site}`, reference: NO_OUTPUT },
-    ...(isForOneOwner(worker) && { owner }),
-    serves: ({ name, backend }) => backend === 'worker' && name === site,
-    freeSlots: () => most,
-    freeMachine: () => ({
-      processors: Math.min(free.processors, whole.processors),
-      ramMB: Math.min(free.ramMB, whole.ramMB),
-      gpus: Math.min(free.gpus ?? 0, whole.gpus),
-      ...{ ahead: free.ahead ?? 0, whole },
-    }),
-    mayTake,
-    load: () => 0,
+    processors: Math.min(free.processors, whole.processors),
+    ramMB: Math.min(free.ramMB, whole.ramMB),
+    gpus: Math.min(free.gpus ?? 0, whole.gpus),
+    ...{ ahead: free.ahead ?? 0, whole },
+  };
+}
+
+/** Of the service's own machine its sites may declare more than it seems to have, and their GPUs are believed. */
+function ownMachine(
+  { facts }: WorkerEntity,
+  free: ClaimRequest['free'],
+  sites: readonly Site[],
+): FreeMachine {
+  const more = (has: number | undefined, declared: (number | undefined)[]): number =>
+    Math.max(0, ...declared.map((one) => (one ?? 0) - (has ?? 0)));
+  return {
+    processors:
+      free.processors +
+      more(
+        facts.processors,
+        sites.map(({ processors }) => processors),
+      ),
+    ramMB:
+      free.ramMB +
+      more(
+        facts.ramMB,
+        sites.map(({ ramMB }) => ramMB),
+      ),
+    ahead: free.ahead ?? 0,
   };
 }
 

@@ -3,6 +3,7 @@ import { Body, Controller, Get, HttpCode, Param, Post, Put, Req, Res } from '@ne
 import { Admission, clientSignal, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 import { Readiness } from '#src/runtime/index.js';
 import { OutputReadsRepository } from '../../matching/output-reads.repository.js';
+import { executorOf } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { CurrentWorker, WorkerRoute } from '../worker-route.decorator.js';
 import type { ClaimAnswer, ClaimedToken, ReportAnswer } from './protocol.js';
@@ -10,7 +11,7 @@ import { WorkerClaims } from './worker-claims.js';
 import { ClaimBody, OutputReadBody, ReportsBody, reportsOf } from './worker-exchange.request.js';
 import { WorkerOutputs } from './worker-outputs.js';
 import { WorkerReports } from './worker-reports.js';
-import { executorOf, WorkerRuns } from './worker-runs.js';
+import { WorkerRuns } from './worker-runs.js';
 
 /** What workers and the service tell each other of runs. Each exchange may be repeated: what comes twice counts once. */
 @Controller('workers/:id')

@@ -10,10 +10,11 @@ import {
   SandboxMissingError,
   type SandboxStore,
 } from '../../sandbox/sandbox.store.js';
+import { executorOf } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, RunKey } from './protocol.js';
 import { WorkerRunsRepository } from './worker-runs.repository.js';
-import { executorOf, isUnderWay, WorkerRuns } from './worker-runs.js';
+import { isUnderWay, WorkerRuns } from './worker-runs.js';
 
 const MAX_FILES = 10_000;
 /** Begin of the reference of a run that has put its output; the rest is the hash. */
@@ -21,6 +22,11 @@ const OUTPUT = 'output ';
 
 /** The reference of a run that has put nothing, from its claim on. */
 export const NO_OUTPUT = 'none';
+
+/** True of the reference of a run of a worker; others are of runs that a service of an earlier release has begun itself. */
+export function isOfWorker(reference: string): boolean {
+  return reference === NO_OUTPUT || reference.startsWith(OUTPUT);
+}
 
 /** What runs of workers bring and take: their input sandboxes, and outputs, which are known by what the very run has sent. */
 @Injectable()

@@ -7,6 +7,7 @@ import { processorsOf } from '../../run/run-plan.js';
 import type { RunResult, RunService } from '../../run/run-service.js';
 import type { RunUsage } from '../../run/run-usage.js';
 import { MINOR } from '../../state/job-state.js';
+import { backendOf, isOwn } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, ReportAnswer, RunReport } from './protocol.js';
 import { WorkerOutputs } from './worker-outputs.js';
@@ -123,20 +124,27 @@ export class WorkerReports {
         failure: { minor: knownMinor(failure.minor), app: failure.app ?? 'Unknown' },
       }),
       endedAt: new Date(startedMs + wallSeconds * 1000),
-      usage: report.wallSeconds === undefined ? undefined : usageOf(job, report, wallSeconds),
-      parameters: parametersOf(report),
+      usage:
+        report.wallSeconds === undefined
+          ? undefined
+          : usageOf(job, report, { wallSeconds, source: isOwn(worker) ? 'service' : 'worker' }),
+      parameters: parametersOf(report, backendOf(worker)),
       ...{ output, outputFault: fault },
     };
   }
 }
 
-function usageOf(job: HeldJob, report: EndedReport, wallSeconds: number): RunUsage {
+function usageOf(
+  job: HeldJob,
+  report: EndedReport,
+  { wallSeconds, source }: Pick<RunUsage, 'wallSeconds' | 'source'>,
+): RunUsage {
   const { cpuSeconds, maxRssBytes, memoryMb } = report;
   const processors = processorsOf(job);
   const most = (value: number | undefined, limit: number): number | undefined =>
     value === undefined ? undefined : Math.min(value, limit);
   return {
-    ...{ source: 'worker', wallSeconds, processors },
+    ...{ source, wallSeconds, processors },
     // A program can have used more processors than it asked for, but no machine has so many.
     cpuSeconds: most(cpuSeconds, wallSeconds * processors * MOST_OVERUSE),
     maxRssBytes: most(maxRssBytes, MOST_RAM_BYTES),
@@ -149,9 +157,9 @@ function knownMinor(minor: string): string {
   return MINORS.has(minor) ? minor : MINOR.finishedWithErrors;
 }
 
-function parametersOf(report: EndedReport): Record<string, string | number> {
+function parametersOf(report: EndedReport, backend: string): Record<string, string | number> {
   const parameters = {
-    ...{ HostName: report.host, BatchSystem: 'worker', Isolation: report.isolation },
+    ...{ HostName: report.host, BatchSystem: backend, Isolation: report.isolation },
     ...{ ExitCode: report.exitCode, 'DiskSpace(MB)': report.diskMB },
     ...{ MissingOutput: report.missing, OutputLeftOut: report.leftOut },
     OutputNotRequested: report.notRequested,

@@ -34,8 +34,9 @@ export class WorkerRunsRepository {
   async beginClaim(
     { id }: WorkerEntity,
     { seq, fault }: Pick<ClaimRequest, 'seq' | 'fault'>,
-    { instance, now, executor }: { instance: string; now: Date; executor: string },
+    place: { instance: string; now: Date; executor: string; backend: string },
   ): Promise<BegunClaim | undefined> {
+    const { instance, now, executor, backend } = place;
     const [row] = await this.database.query<BegunClaim>({
       name: 'jobs-worker-claim',
       text: `with before as (select id, instance, seen_at from worker where id = $1 for update),
@@ -43,12 +44,12 @@ export class WorkerRunsRepository {
           where w.id = before.id and w.seq < $2 and w.removed_at is null
           returning w.owner, w.draining_at, before.instance, before.seen_at),
         alive as (insert into job_executors (executor, instance, backend, seen_at, fault)
-          select $5, $3, 'worker', clock_timestamp(), $6 from claimed
+          select $5, $3, $7, clock_timestamp(), $6 from claimed
           on conflict (executor) do update set instance = excluded.instance, backend = excluded.backend,
             seen_at = excluded.seen_at, fault = excluded.fault)
         select owner, draining_at is not null as "isDrained", instance as "instanceBefore", seen_at as "seenBefore"
           from claimed`,
-      values: [id, String(seq), instance, now, executor, fault ?? null],
+      values: [id, String(seq), instance, now, executor, fault ?? null, backend],
     });
     return row;
   }
@@ -76,6 +77,16 @@ export class WorkerRunsRepository {
     });
     if (rows.length === 0) return undefined;
     return rows.filter((row): row is HeldState => row.jid !== null);
+  }
+
+  /** How many jobs the executor holds at each site. */
+  async loadsOf(executor: string): Promise<ReadonlyMap<string, number>> {
+    const rows = await this.database.query<{ site: string; n: number }>({
+      name: 'jobs-worker-loads',
+      text: 'select site, count(*)::integer as n from jobs where executor = $1 group by site',
+      values: [executor],
+    });
+    return new Map(rows.map(({ site, n }) => [site, n]));
   }
 
   /** Notes whose jobs it takes alone from now on, unless that is known; answers whose. */

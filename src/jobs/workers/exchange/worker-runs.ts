@@ -10,6 +10,8 @@ import type { RunService } from '../../run/run-service.js';
 import { DispatchRepository } from '../../matching/dispatch.repository.js';
 import { OutputReadsRepository } from '../../matching/output-reads.repository.js';
 import { parseJid } from '../../state/job.js';
+import { JobMetrics } from '../../state/job-metrics.js';
+import { backendOf, executorOf, isOwn } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { WorkerRunsRepository, type HeldState } from './worker-runs.repository.js';
 import type {
@@ -27,21 +29,20 @@ const PREPARED_AT_ONCE = 8;
 const MOST_AGAIN = 200;
 /** Questions for output in one answer. */
 const MOST_READS = 20;
-const NOT_NAMED = 'Its worker does not have it any more';
-
-/** The executor under whose name the runs of a worker are held. */
-export function executorOf({ id }: Pick<WorkerEntity, 'id'>): string {
-  return `worker:${id}`;
-}
+const NOT_NAMED = 'Nothing is left of the run on its machine';
 
 /** Name of a run in the exchanges. */
 export function runKey({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
   return `${jid}.${attempt}`;
 }
 
-/** True where nothing keeps jobs from each other and from the worker. */
-export function isForOneOwner({ facts }: WorkerEntity): boolean {
-  return facts.isolation === undefined || facts.isolation === 'none';
+/**
+ * True where nothing keeps jobs from each other and from the worker. On the service's machine whoever runs the service has asked for
+ * that by GRID_LOCAL_ISOLATION.
+ */
+export function isForOneOwner(worker: WorkerEntity): boolean {
+  const { isolation } = worker.facts;
+  return !isOwn(worker) && (isolation === undefined || isolation === 'none');
 }
 
 /** The runs of workers: what they are told of them, and what they hold. */
@@ -52,6 +53,7 @@ export class WorkerRuns {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     @Inject(RUN_OUTCOMES) private readonly outcomesOf: RunOutcomesOf,
+    private readonly metrics: JobMetrics,
     private readonly repository: DispatchRepository,
     private readonly claims: WorkerRunsRepository,
     private readonly reads: OutputReadsRepository,
@@ -59,7 +61,7 @@ export class WorkerRuns {
 
   /** What becomes of the runs of a worker. */
   serviceOf(worker: WorkerEntity): RunService {
-    return this.outcomesOf({ id: executorOf(worker), source: 'worker' });
+    return this.outcomesOf({ id: executorOf(worker), source: backendOf(worker) });
   }
 
   /** The jobs of these runs that the worker holds, by the names of the runs. */
@@ -86,6 +88,12 @@ export class WorkerRuns {
   /** The executor whose run a question for output is about; undefined for none. */
   async executorAsked(question: string): Promise<string | undefined> {
     return this.reads.executorOf(question);
+  }
+
+  /** How jobs are kept apart on the machine of the service, and why it takes none. */
+  noteOwnMachine({ facts }: WorkerEntity, fault: string | null): void {
+    this.metrics.localPause(fault !== null);
+    this.metrics.isolation(facts.isolation ?? 'off');
   }
 
   /** What the worker runs is alive as it is. */
@@ -147,7 +155,7 @@ export class WorkerRuns {
     const service = this.serviceOf(worker);
     const found = await pLimit(PREPARED_AT_ONCE).map(mine, async (order) => {
       try {
-        return [await claimedRun(order, service)];
+        return [await claimedRun(order, service, isOwn(worker))];
       } catch (error) {
         if (error instanceof RunFault) await service.refused(order, error);
         // Anything else passes: the next claim brings the run again.
@@ -175,18 +183,30 @@ export class WorkerRuns {
   }
 }
 
-async function claimedRun(order: RunOrder, service: RunService): Promise<ClaimedRun> {
-  const { setup, owner, ownerGroup, cpuTime, manifest, inputSandbox } = order;
+/** What the database knows of a run. */
+export function knownRun(order: RunOrder): ClaimedRun {
+  const { site, setup, owner, ownerGroup, cpuTime, manifest, inputSandbox } = order;
+  return {
+    ...{ run: runKey(order), site, setup, owner, ownerGroup, cpuTime, manifest },
+    ...(inputSandbox !== null && { inputSandbox }),
+  };
+}
+
+async function claimedRun(
+  order: RunOrder,
+  service: RunService,
+  isOnOwnMachine: boolean,
+): Promise<ClaimedRun> {
   const inputData = await service.inputData(order);
   const token = await service.token(order);
-  const { path, hasNetwork } = await service.siteOf(order);
+  const { path, hasNetwork, declared } = await service.siteOf(order);
   return {
-    ...{ run: runKey(order), site: order.site, setup, owner, ownerGroup, cpuTime, manifest },
-    ...(inputSandbox !== null && { inputSandbox }),
+    ...knownRun(order),
     ...(inputData !== undefined && { inputData }),
     ...(token && { token: { token: token.token, expiresIn: token.expiresInSeconds } }),
     ...(path !== undefined && { path }),
     ...(hasNetwork && { hasNetwork }),
+    ...(isOnOwnMachine && declared && { declared }),
   };
 }
 

@@ -1,0 +1,30 @@
+import { appendFileSync, renameSync, statSync } from 'node:fs';
+
+const MOST_BYTES = 5 * 2 ** 20;
+
+/**
+ * The lines of the log of the service's own worker: for the service, which writes them into its own log while it is there, and in a file
+ * of at most 5 MiB beside one before it, for the time in which it is not.
+ */
+export class WorkerLog {
+  private bytes: number;
+
+  constructor(private readonly path: string) {
+    this.bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+    process.stderr.on('error', () => undefined); // the service has ended
+  }
+
+  write(line: string): void {
+    process.stderr.write(line);
+    try {
+      if (this.bytes + line.length > MOST_BYTES) {
+        renameSync(this.path, `${this.path}.1`);
+        this.bytes = 0;
+      }
+      appendFileSync(this.path, line, { mode: 0o600 });
+      this.bytes += line.length;
+    } catch {
+      // on a full disk the log of the service has to do
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { serialize } from 'node:v8';
+import { sleep } from '#src/kernel/index.js';
+import type { Config } from '#src/config/index.js';
+import type { OwnMachine, OwnWorkerStart } from '#src/jobs/index.js';
+import { SITE_PATH } from '#src/jobs/run/index.js';
+import type { Logger } from '#src/runtime/index.js';
+import { orderText } from '../exchange/run-order.js';
+import type { Isolation, IsolationLevel } from '../isolation/isolation.js';
+import { isShown } from '../isolation/system-view.js';
+import { locateProgram } from '../runs/find-program.js';
+import { describeLocalIsolation, hasAccounts, viewOf } from '../runs/open-place.js';
+import { ORDER_FILE } from '../runs/run-directory.js';
+import { openRunRoot, type RunRoot } from '../runs/run-root.js';
+import { WORKER_SETTINGS, type WorkerConfig } from '../runs/worker-config.js';
+import { EXIT_OFF, type OwnWorkerOrder } from './own-worker-order.js';
+
+const FIRST_PAUSE_MS = 250;
+const LONGEST_PAUSE_MS = 30_000;
+/** Who has run for so long may be started again at once. */
+const STEADY_MS = 60_000;
+/** An idle worker that is told to end has so long for it. */
+const ENDING_MS = 5_000;
+
+/** Starts the service's own worker on this machine, and looks after it. */
+export class WorkerProcess implements OwnMachine {
+  private timer: NodeJS.Timeout | undefined;
+  private isStopped = false;
+  private child: ChildProcess | undefined;
+  private runRoot: Promise<RunRoot> | undefined;
+
+  constructor(
+    private readonly config: Config,
+    private readonly program: { script: string; version: string },
+    private readonly logger: Logger,
+  ) {}
+
+  async workerId(): Promise<string> {
+    return (await this.root()).executorId.replace('local:', '');
+  }
+
+  async hasProgram(
+    name: string,
+    { path = SITE_PATH, isolation: level }: Parameters<OwnMachine['hasProgram']>[1],
+  ): Promise<boolean> {
+    const root = await this.root();
+    const isolation = {
+      level: level ?? 'none',
+      shows: showsOf(level ?? 'none', this.config, root),
+    };
+    return (await locateProgram(name, { path, isolation })) !== undefined;
+  }
+
+  async start({ taken, onOff }: OwnWorkerStart): Promise<void> {
+    const { path } = await this.root();
+    for (const { claimed, boot } of taken) {
+      const directory = join(path, claimed.run);
+      const file = join(directory, ORDER_FILE);
+      if (!existsSync(directory) || existsSync(file)) continue;
+      writeFileSync(file, orderText({ claimed }, boot), { mode: 0o600 });
+    }
+    const order: OwnWorkerOrder = {
+      ...{ id: await this.workerId(), version: this.program.version, logLevel: this.logger.level },
+      config: settingsOf(this.config),
+    };
+    this.run(order, onOff, FIRST_PAUSE_MS);
+  }
+
+  async stop(hasRuns: boolean): Promise<void> {
+    this.isStopped = true;
+    clearTimeout(this.timer);
+    const { child } = this;
+    if (hasRuns || child?.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGTERM');
+    await Promise.race([ended, sleep(ENDING_MS, { unref: true })]);
+  }
+
+  private root(): Promise<RunRoot> {
+    return (this.runRoot ??= openRunRoot(this.config.homePath, hasAccounts(this.config)));
+  }
+
+  private run(order: OwnWorkerOrder, onOff: OwnWorkerStart['onOff'], pauseMs: number): void {
+    const startedMs = performance.now();
+    const child = this.spawn(order);
+    this.child = child;
+    child.once('error', (error) => this.logger.error({ err: error }, 'the worker is not started'));
+    child.once('exit', (code, signal) => {
+      if (this.isStopped) return;
+      if (code === EXIT_OFF) return void this.off(onOff);
+      const isSteady = performance.now() - startedMs > STEADY_MS;
+      const nextMs = isSteady ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
+      this.logger.warn({ code, signal }, 'the worker has ended and is started again');
+      const again = (): void => this.run(order, onOff, nextMs);
+      this.timer = setTimeout(again, isSteady ? FIRST_PAUSE_MS : pauseMs).unref();
+    });
+  }
+
+  private spawn(order: OwnWorkerOrder): ChildProcess {
+    // Its home is for people who look at processes.
+    const child = spawn(process.execPath, [this.program.script, order.config.homePath], {
+      ...{ detached: true, stdio: ['pipe', 'ignore', 'pipe'] },
+      env: { PATH: SITE_PATH, TMPDIR: tmpdir() }, // and nothing of the service's
+    });
+    child.unref();
+    child.stdin?.on('error', () => undefined).end(serialize(order));
+    if (child.stderr) {
+      child.stderr.on('error', () => undefined);
+      (child.stderr as unknown as { unref(): void }).unref();
+      createInterface({ input: child.stderr }).on('line', (line) => this.relay(line));
+    }
+    return child;
+  }
+
+  /** A line of the worker's log in that of the service. */
+  private relay(line: string): void {
+    const { level, time: _, msg, err: error, ...members } = membersOf(line);
+    const write = level === 'error' || level === 'warn' || level === 'debug' ? level : 'info';
+    this.logger[write](
+      { part: 'worker', ...members, ...(error !== undefined && { error }) },
+      String(msg),
+    );
+  }
+
+  private async off(onOff: OwnWorkerStart['onOff']): Promise<void> {
+    const { reason } = await describeLocalIsolation(this.config);
+    onOff(reason);
+  }
+}
+
+function settingsOf(config: Config): WorkerConfig {
+  return Object.fromEntries(WORKER_SETTINGS.map((name) => [name, config[name]])) as WorkerConfig;
+}
+
+function membersOf(line: string): Record<string, unknown> {
+  try {
+    return JSON.parse(line) as Record<string, unknown>;
+  } catch {
+    return { level: 'error', msg: line }; // of Node itself
+  }
+}
+
+function showsOf(level: IsolationLevel, config: Config, root: RunRoot): Isolation['shows'] {
+  if (level === 'accounts') return () => true;
+  if (level === 'namespaces') {
+    const view = viewOf(config, root);
+    return (path) => isShown(view, path);
+  }
+  return (path) => {
+    try {
+      accessSync(path, constants.X_OK);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+}
