@@ -29,7 +29,7 @@ export const ALONE = [
   'upgrade',
   'webhooks-instances',
   'worker-crowd',
-  'worker-networks',
+  'worker-networks', // makes network interfaces, at which browsers beside it end their requests
 ].map(path);
 
 /** What .ci/run runs, two at once: one suite of each kind of thing that only a whole machine shows. */
@@ -40,7 +40,6 @@ export const CI_FLOWS = [
   'load-balancer',
   'browser-demo',
   'job-faults',
-  'worker-networks',
   'instance-loss',
   'upgrade',
   'backup-restore',
