@@ -13,7 +13,7 @@ export {
 export { type MetricValues, Metrics } from './metrics.js';
 export { ownWorkerDirectory, ownWorkerSocket } from './own-worker-socket.js';
 export { type ProbeReply, probeReply } from './probe-reply.js';
-export { isRunning, processStat } from './process-identity.js';
+export { hasEnded, isRunning, processMark, processStat } from './process-identity.js';
 export { LockHeldError, type ProcessLock, acquireProcessLock } from './process-lock.js';
 export { Readiness } from './readiness.js';
 export { type RunningTask, type ScheduledTask, Scheduler, type TaskOutcome } from './scheduler.js';

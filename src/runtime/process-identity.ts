@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
@@ -69,4 +70,23 @@ export function isSameProcessRunning(identity: ProcessIdentity): boolean {
   if (identity.startTicks === null) return true;
   const stat = processStat(identity.pid);
   return stat === undefined || stat.startTicks === identity.startTicks;
+}
+
+/** Words for this process in the name of a file, by which others tell whether it has ended: `<scope>.<pid>.<start>`. */
+export function processMark(): string {
+  const { pid, startTicks, scope } = ownIdentity();
+  return [scopeWord(scope), pid, startTicks ?? 0].join('.');
+}
+
+/** True when the process of the mark has certainly ended; of one in another container, machine or boot nothing is known. */
+export function hasEnded(mark: string): boolean {
+  const [word, pid, startTicks = '0'] = mark.split('.');
+  const scope = pidScope();
+  if (word !== scopeWord(scope)) return false;
+  const start = startTicks === '0' ? null : startTicks;
+  return !isSameProcessRunning({ pid: Number(pid), startTicks: start, scope });
+}
+
+function scopeWord(scope: string): string {
+  return createHash('sha256').update(scope).digest('hex').slice(0, 12);
 }

@@ -1,6 +1,7 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import type { Config } from '#src/config/index.js';
 import type { DiskPlaces, ScheduledTask, Scheduler } from '#src/runtime/index.js';
@@ -14,6 +15,11 @@ it('an instance that runs no jobs removes what a crash left in its spool, too', 
   const [old, young] = [await spool.newPath(), await spool.newPath()];
   await writeFile(old, 'x');
   await writeFile(young, 'x');
+  const { pid } = spawnSync('true');
+  const named = (mark: string): string => young.replace(/[0-9a-f]+\.\d+\.\d+/, mark);
+  const [scope] = /[0-9a-f]+(?=\.\d+\.\d+)/.exec(young) ?? [];
+  const [ofDead, elsewhere] = [named(`${scope}.${pid}.1`), named(`0123456789ab.${pid}.1`)];
+  for (const path of [ofDead, elsewhere]) await writeFile(path, 'x');
   await utimes(old, new Date(0), new Date(0));
   const tasks: ScheduledTask[] = [];
   const scheduler = { add: (task: ScheduledTask) => tasks.push(task) } as unknown as Scheduler;
@@ -21,6 +27,7 @@ it('an instance that runs no jobs removes what a crash left in its spool, too', 
   const unused = undefined as never;
   new Cleaner(config, clock, unused, scheduler, unused, spool, unused).onApplicationBootstrap();
   for (const task of tasks) await task.run(undefined as never);
-  expect(await readdir(join(home, 'sandboxes', 'spool'))).toEqual([young.split('/').at(-1)]);
+  const kept = await readdir(join(home, 'sandboxes', 'spool'));
+  expect(kept.sort()).toEqual([elsewhere, young].map((path) => basename(path)).sort());
   await rm(home, { recursive: true });
 });

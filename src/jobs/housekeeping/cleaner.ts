@@ -28,7 +28,6 @@ export class Cleaner implements OnApplicationBootstrap {
 
   onApplicationBootstrap(): void {
     const times = { firstMs: 0, everyMs: EVERY_MS, retryMs: RETRY_MS };
-    // Each instance has a spool of its own.
     this.scheduler.add({
       ...{ name: 'jobs.spool', ...times },
       run: () => this.spool.clean(this.clock.now()),

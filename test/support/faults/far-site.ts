@@ -107,13 +107,13 @@ export class FarSite {
     return `left-${FIRST}-`;
   }
 
-  /**
-   * By what everything is known that jobs of this site may leave on the machines. What a service that was killed was packing is in its
-   * spool for a day.
-   */
+  /** By what everything is known that jobs of this site may leave on the machines. */
   traces(): Traces {
     const runs = this.workers.map(({ directory }) => join(directory, 'jobs', 'runs'));
-    const spools = this.workers.map(({ directory }) => join(directory, 'spool'));
+    const spools = [
+      join(this.outside, 'sandboxes', 'spool'),
+      ...this.workers.map(({ directory }) => join(directory, 'spool')),
+    ];
     return {
       accounts: { first: FIRST, last: FIRST + this.machines.length * ACCOUNTS_EACH - 1 },
       ...{ runs, spools },

@@ -7,8 +7,6 @@ const EVERYBODYS = ['/tmp', '/var/tmp', '/dev/shm', '/dev/mqueue', '/run/lock'];
 const LOCKS = ['/run', '/var/run', '/var/tmp', '/tmp'].map((path) => `${path}/gridgate-accounts`);
 const RUN = /^(\d+\.\d+|probe-)/;
 const MAX_DEPTH = 6;
-/** What a service was packing when it was killed is removed after a day (`SandboxSpool`). */
-const OF_KILLED_SERVICE = /\/out-[0-9a-f]{18}$/;
 
 /** What may have been left by jobs, and by what it is known. */
 export interface Traces {
@@ -28,7 +26,7 @@ export async function leftovers(traces: Traces): Promise<string[]> {
   return [
     ...processesOf(traces),
     ...traces.runs.flatMap((path) => namesIn(path).filter((name) => RUN.test(name))),
-    ...traces.spools.flatMap(namesBelow).filter((path) => !OF_KILLED_SERVICE.test(path)),
+    ...traces.spools.flatMap(namesBelow),
     ...LOCKS.flatMap(namesIn)
       .filter((name) => isOne(traces, Number.parseInt(name, 10)))
       .map((name) => `lock of account ${name}`),
