@@ -66,7 +66,10 @@ export class GridServer {
     if (this.number === 0) await http.listen(listener);
     const late = setTimeout(() => runtime.readiness.delay(), START_PATIENCE_MS).unref();
     if (this.number === 0) await http.listenForMetrics();
-    if (this.hasOwnWorker) await http.listenForOwnWorker(home.path);
+    if (this.hasOwnWorker) {
+      await http.listenForOwnWorker(home.path);
+      this.opened.push(() => http.closeForOwnWorker());
+    }
     await this.startDatabase(home, runtime);
     await app.init();
     this.opened.push(async () => {

@@ -18,7 +18,7 @@ import { answerClientErrors } from './client-errors.js';
 import { Connections } from './connections.js';
 import { corsByAllowList } from './cors.js';
 import { GridExpressAdapter } from './grid-express.adapter.js';
-import { listen, reservePort } from './listener.js';
+import { listen, ListenError, reservePort } from './listener.js';
 import type { HttpRequest, HttpResponse } from './messages.js';
 import { serveMetrics } from './metrics-listener.js';
 import { openTls, type OpenedTls } from './open-tls.js';
@@ -119,15 +119,22 @@ export class HttpServer {
 
   /**
    * Listens for the service's own worker on a Unix socket in a directory of GRID_HOME that only this account may enter: whoever can
-   * open it needs no token.
+   * open it needs no token. Rejects with ListenError where none can be made.
    */
   async listenForOwnWorker(home: string): Promise<void> {
     await mkdir(ownWorkerDirectory(home), { recursive: true, mode: 0o700 });
     const path = ownWorkerSocket(home);
-    await rm(path, { force: true }); // of a service that was killed
-    await new Promise<void>((resolve, reject) => {
-      this.ownWorkerServer?.once('error', reject).listen(path, resolve);
-    });
+    try {
+      await rm(path, { force: true }); // of a service that was killed
+      await new Promise<void>((resolve, reject) => {
+        this.ownWorkerServer?.once('error', reject).listen(path, resolve);
+      });
+    } catch (cause) {
+      const { code = 'unusable' } = cause as NodeJS.ErrnoException;
+      const text = `GRID_HOME: no socket can be made in ${ownWorkerDirectory(home)} (${code})`;
+      const advice = 'put GRID_HOME on a local disk, or set GRID_LOCAL_EXECUTOR=false';
+      throw new ListenError(`${text}: ${advice}`, { cause });
+    }
   }
 
   /** Ends that socket: the worker knows by it that the service has ended as it should. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { spawn } from 'node:child_process';
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,6 +84,17 @@ describe('a start is refused with a clear message', () => {
     await writeFile(path, '');
     expect(await refusal({ GRID_HOME: path })).toContain(
       `gridgate: GRID_HOME: ${path} cannot be created: it is not a directory`,
+    );
+  });
+
+  it('for a GRID_HOME in which no socket can be made for its worker', async () => {
+    const home = join(folder, 'no-socket');
+    await mkdir(join(home, 'worker', 'socket'), { recursive: true });
+    expect(await refusal({ GRID_HOME: home })).toMatch(
+      /gridgate: GRID_HOME: no socket can be made in .*worker \(\w+\): put GRID_HOME on a local disk/,
+    );
+    expect(await refusal({ GRID_HOME: home, GRID_LOCAL_EXECUTOR: 'false' }).catch(String)).toBe(
+      'Error: the server has started',
     );
   });
 
