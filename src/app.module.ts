@@ -13,7 +13,7 @@ import { registeredEntities, type EntityClass } from '#src/database/index.js';
 import { RegistryModule, RegistryService } from './registry/index.js';
 import { WebhooksModule } from './webhooks/index.js';
 import { version } from './app/version.js';
-import { WorkerProcess } from './worker/index.js';
+import { OwnWorkerLauncher } from './worker/index.js';
 
 /** The entities of all rooms: their modules, imported above, have registered them. */
 export const entities: EntityClass[] = registeredEntities();
@@ -34,7 +34,7 @@ export class AppModule {
     const jobs = JobsModule.forRoot({
       auth,
       hasRoutes,
-      ownMachine: new WorkerProcess(platform.config, OWN_WORKER, platform.logger),
+      ownMachine: new OwnWorkerLauncher(platform.config, OWN_WORKER, platform.logger),
       inputData: {
         imports: [FileCatalogueModule, RegistryModule],
         inject: [NamespaceService, RegistryService],

@@ -10,7 +10,7 @@ import { runWorker } from '../worker/exchange/run-worker.js';
 import { WorkerStartError } from '../worker/exchange/worker-link.js';
 import { thisMachine } from '../worker/runs/machine-load.js';
 import { OwnLink, ServiceEndedError } from '../worker/own/own-link.js';
-import { EXIT_OFF, type OwnWorkerOrder } from '../worker/own/own-worker-order.js';
+import { EXIT_OFF, type OwnWorkerOrder } from '../worker/own/own-worker-launcher.js';
 import { WorkerLog } from '../worker/own/worker-log.js';
 
 const TAKING_OVER_MS = 15_000;
@@ -30,12 +30,14 @@ async function main(): Promise<number> {
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => stop.abort(new Error('the worker was told to end')));
   }
+  const { processors, ramMB } = thisMachine();
+  const machine = { processors: Math.max(processors, config.localSlots), ramMB };
   const lock = await takeOver(join(directory, 'lock'), stop.signal);
   if (!lock) return 0;
   try {
     await runWorker(
       {
-        ...{ directory, config, machine: thisMachine(), tags: [], logger },
+        ...{ directory, config, machine, tags: [], logger },
         ...{ allowsNetwork: true, idleMs: Infinity, onReady: () => undefined },
         connect: (facts, signal) => {
           const place = { socketPath: ownWorkerSocket(config.homePath), id };

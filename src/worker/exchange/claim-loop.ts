@@ -9,9 +9,8 @@ import type {
   OutputReadAnswer,
   RunKey,
 } from '#src/jobs/index.js';
-import { readOutput } from '#src/jobs/run/index.js';
+import { isAway, readOutput } from '#src/jobs/run/index.js';
 import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
-import { isAway } from '#src/jobs/run/index.js';
 import { Backoff } from './retry.js';
 import type { RemoteRunService } from './remote-run-service.js';
 import { keptOrder, keyOf, orderOf } from './run-order.js';

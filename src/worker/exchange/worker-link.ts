@@ -1,9 +1,20 @@
 import { parseJson, Problem } from '#src/kernel/index.js';
+import type { WorkerFacts } from '#src/jobs/index.js';
 
 const TOO_MANY = 429;
 const [TIMEOUT, TOO_LARGE] = [408, 413];
 /** Codes of the service's problems. */
 const CODE = /^[a-z]+\.[a-z-]+$/;
+
+/** Version of what a worker and the service say to each other. */
+export const PROTOCOL = 1;
+
+/** What a worker says of itself. */
+export interface WorkerWords {
+  name: string;
+  version: string;
+  facts: WorkerFacts;
+}
 
 /** What may go with a request. */
 export interface LinkOptions {

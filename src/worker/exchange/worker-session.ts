@@ -16,12 +16,13 @@ import {
   type LinkAnswer,
   type LinkOptions,
   meaningOf,
+  PROTOCOL,
   RefusedError,
   WorkerGoneError,
   type WorkerLink,
   WorkerStartError,
+  type WorkerWords,
 } from './worker-link.js';
-import { PROTOCOL, type WorkerWords } from './worker-words.js';
 
 /** As what a worker registers. */
 export interface Registration extends Omit<LinkSettings, 'key'> {

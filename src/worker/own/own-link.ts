@@ -9,11 +9,12 @@ import {
   type LinkAnswer,
   type LinkOptions,
   meaningOf,
+  PROTOCOL,
   refusalOf,
   requireObject,
   type WorkerLink,
+  type WorkerWords,
 } from '../exchange/worker-link.js';
-import { PROTOCOL, type WorkerWords } from '../exchange/worker-words.js';
 import { untilAnswered } from '../exchange/retry.js';
 
 /** A worker without a run waits so long for a service that is away and has not ended as it should. */

@@ -368,21 +368,10 @@ function ownMachine(
   free: ClaimRequest['free'],
   sites: readonly Site[],
 ): FreeMachine {
-  const more = (has: number | undefined, declared: (number | undefined)[]): number =>
-    Math.max(0, ...declared.map((one) => (one ?? 0) - (has ?? 0)));
+  const withDeclared = (name: 'processors' | 'ramMB'): number =>
+    free[name] + Math.max(0, ...sites.map((site) => (site[name] ?? 0) - (facts[name] ?? 0)));
   return {
-    processors:
-      free.processors +
-      more(
-        facts.processors,
-        sites.map(({ processors }) => processors),
-      ),
-    ramMB:
-      free.ramMB +
-      more(
-        facts.ramMB,
-        sites.map(({ ramMB }) => ramMB),
-      ),
+    ...{ processors: withDeclared('processors'), ramMB: withDeclared('ramMB') },
     ahead: free.ahead ?? 0,
   };
 }

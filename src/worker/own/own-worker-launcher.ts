@@ -17,7 +17,6 @@ import { describeLocalIsolation, hasAccounts, viewOf } from '../runs/open-place.
 import { ORDER_FILE } from '../runs/run-directory.js';
 import { openRunRoot, type RunRoot } from '../runs/run-root.js';
 import { WORKER_SETTINGS, type WorkerConfig } from '../runs/worker-config.js';
-import { EXIT_OFF, type OwnWorkerOrder } from './own-worker-order.js';
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 30_000;
@@ -26,8 +25,19 @@ const STEADY_MS = 60_000;
 /** An idle worker that is told to end has so long for it. */
 const ENDING_MS = 5_000;
 
+/** What the service tells its own worker at its start, over its standard input. */
+export interface OwnWorkerOrder {
+  id: string;
+  version: string;
+  logLevel: string;
+  config: WorkerConfig;
+}
+
+/** The exit code of a worker on a machine where no job can run. */
+export const EXIT_OFF = 78;
+
 /** Starts the service's own worker on this machine, and looks after it. */
-export class WorkerProcess implements OwnMachine {
+export class OwnWorkerLauncher implements OwnMachine {
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private child: ChildProcess | undefined;
