@@ -64,7 +64,8 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
     door = await openLoopbackDoor(support().url);
     const databaseUrl = door.through;
     grid = await startGrid({ ...rest, databaseUrl, env: { ...LIMITS, ...env } });
-    expect(grid.runner.log).toContain(`by ${hosted.means}`);
+    const isTold = (): boolean => grid.runner.log.includes(`by ${hosted.means}`);
+    await eventually(() => Promise.resolve(isTold()), `jobs by ${hosted.means}`);
     alice = await grid.as('alice');
     bob = await grid.as(stranger);
     openThings = await makeOpenThings(mark);
@@ -75,7 +76,8 @@ describe.each(waysHere())('hostile programs: $name', (hosted: HostedWay) => {
     await eventually(said, 'the neighbour to speak');
     const { supervisor, pid } = await eventually(() => Promise.resolve(found()), 'the neighbour');
     target = {
-      ...{ home: grid.home, server: grid.runner.pid, mark, secret, ...openThings },
+      ...{ home: grid.home, server: grid.server.child.pid ?? 0, worker: grid.runner.pid },
+      ...{ mark, secret, ...openThings },
       port: new URL(grid.url).port,
       databasePort: new URL(grid.database.url).port,
       neighbour: { directory: readlinkSync(`/proc/${supervisor}/cwd`), pid, abstract },

@@ -123,11 +123,11 @@ export class Grid {
     return this.server.url;
   }
 
-  /** The process that runs its jobs: the service's own, or that of its worker. */
+  /** The process that runs its jobs: the service's own worker, or the one that is given; and what it has said. */
   get runner(): { pid: number; log: string } {
     const { server, worker } = this;
     if (worker) return { pid: worker.pid, log: worker.output };
-    return { pid: server.child.pid ?? 0, log: server.log() };
+    return { pid: this.ownWorker() ?? 0, log: server.log() };
   }
 
   /** Calls without token and without certificate. */

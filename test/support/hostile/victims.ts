@@ -56,7 +56,7 @@ function listen(path: string): Promise<Server> {
 }
 
 /** What hostile programs could have changed; two of these, before and after, are to be the same. */
-export function victimsOf({ home, server, neighbour }: Target): Record<string, unknown> {
+export function victimsOf({ home, server, worker, neighbour }: Target): Record<string, unknown> {
   return {
     hostname: hostname(),
     accounts: digest('/etc/passwd') + digest('/etc/shadow'),
@@ -65,6 +65,7 @@ export function victimsOf({ home, server, neighbour }: Target): Record<string, u
     clockAheadSeconds: Math.round((Date.now() - performance.now() - performance.timeOrigin) / 5000),
     planted: ['/x', '/etc/x', '/usr/bin/x'].filter((path) => kindOf(path) !== ''),
     service: processOf(server),
+    worker: processOf(worker),
     keys: filesOf(join(home, 'pki')),
     neighbour: processOf(neighbour.pid),
     neighboursFiles: filesOf(join(neighbour.directory, 'work')),

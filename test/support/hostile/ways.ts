@@ -3,7 +3,7 @@ import { randomInt } from 'node:crypto';
 import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { dirname } from 'node:path';
-import { support, type StartOptions } from '../testbed.js';
+import { HAS_WORKERS, support, type StartOptions } from '../testbed.js';
 import { number } from './things/shell.mjs';
 import type { Thing, Way } from './things/index.mjs';
 
@@ -179,6 +179,7 @@ function userLacks(): string | undefined {
 /** What has to be on the machine so that a thing can be tried at all. */
 const NEEDS: Record<string, () => boolean> = {
   processors: () => availableParallelism() > 1,
+  'worker of the service': () => !HAS_WORKERS,
   route: () => /^\S+\t00000000\t/m.test(readFileSync('/proc/net/route', 'latin1')),
   'network device': () => readFileSync('/proc/net/dev', 'latin1').split(':').length > 2,
   'user namespaces': () => works(...asUser, 'unshare', '--user', 'true'),

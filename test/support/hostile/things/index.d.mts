@@ -4,8 +4,9 @@ export type Way = 'bubblewrap' | 'utilLinux' | 'accounts' | 'none';
 /** What programs know of the machine that they attack. */
 export interface Target {
   home: string;
-  /** Pid of the service. */
+  /** Pid of the service, and of what runs its jobs. */
   server: number;
+  worker: number;
   port: string;
   databasePort: string;
   /** A word that this run alone uses: an argument of `sleep`, part of names of files. */

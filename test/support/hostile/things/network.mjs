@@ -68,6 +68,13 @@ export const NETWORK = [
     leaks: { accounts: 'what everybody may write', none: 'what everybody may write' },
   },
   {
+    thing: 'speak to the service as its worker, over their socket',
+    sentence: 'it is in a directory of the service’s account, and not in what the job sees',
+    needs: 'worker of the service',
+    script: ({ home }) => connectsUnix(`${home}/worker/socket`),
+    leaks: { none: 'yes: the service has the same account' },
+  },
+  {
     thing: 'speak to whoever runs the virtual machine (vsock)',
     sentence: 'the filter of system calls knows no such sockets',
     needs: 'vsock',

@@ -6,18 +6,24 @@ const OWN = 'yes: the service has the same account';
 /** PTRACE_SEIZE: does not stop who is traced. */
 const SEIZE = '0x4206';
 
+/** Tries it at the service, and at its worker. */
+const ofBoth =
+  (script) =>
+  ({ server, worker }) =>
+    `${script(server)}\n${script(worker)}`;
+
 /** Processes of the service, of neighbours and of the sandbox itself. */
 export const PROCESSES = [
   {
     thing: 'see processes of the service',
     sentence: 'it has a `/proc` of its own',
-    script: ({ server }) => harmIf(`[ "$(cat /proc/${server}/comm)" = node ]`),
+    script: ofBoth((server) => harmIf(`[ "$(cat /proc/${server}/comm)" = node ]`)),
     leaks: { accounts: SEEN, none: OWN },
   },
   {
     thing: 'read the environment of the service',
     sentence: UNSEEN,
-    script: ({ server }) => harmIf(`cat /proc/${server}/environ`),
+    script: ofBoth((server) => harmIf(`cat /proc/${server}/environ`)),
     leaks: { none: OWN },
   },
   {
@@ -36,7 +42,7 @@ export const PROCESSES = [
   {
     thing: 'read the memory of the service',
     sentence: UNSEEN,
-    script: ({ server }) => readMemory(server),
+    script: ofBoth((server) => readMemory(server)),
     leaks: { none: OWN },
   },
   {
@@ -60,19 +66,19 @@ export const PROCESSES = [
   {
     thing: 'go through the root of the service',
     sentence: UNSEEN,
-    script: ({ server }) => harmIf(`ls /proc/${server}/root/`),
+    script: ofBoth((server) => harmIf(`ls /proc/${server}/root/`)),
     leaks: { none: OWN },
   },
   {
     thing: 'look at the descriptors of the service',
     sentence: UNSEEN,
-    script: ({ server }) => harmIf(`ls /proc/${server}/fd/`),
+    script: ofBoth((server) => harmIf(`ls /proc/${server}/fd/`)),
     leaks: { none: OWN },
   },
   {
     thing: 'signal the service',
     sentence: UNSEEN,
-    script: ({ server }) => harmIf(`kill -0 ${server}`),
+    script: ofBoth((server) => harmIf(`kill -0 ${server}`)),
     leaks: { none: OWN },
   },
   {
@@ -111,7 +117,7 @@ export const PROCESSES = [
   {
     thing: 'trace the service',
     sentence: UNSEEN,
-    script: ({ server }) => syscall('ptrace', `${SEIZE}, ${server}, 0, 0`),
+    script: ofBoth((server) => syscall('ptrace', `${SEIZE}, ${server}, 0, 0`)),
     leaks: { none: OWN },
   },
   {
