@@ -264,6 +264,51 @@ describe('POST /workers', () => {
   });
 });
 
+describe('PUT /workers/<id>', () => {
+  const words = { protocol: 1, name: 'moved', version: '9.9.9' };
+  const tell = (worker: TestWorker, json: object, id = worker.id) =>
+    worker.caller.call('PUT', `/workers/${id}`, { token: worker.token, json });
+  const known = async (id: string) => {
+    const [row] = await grid.sql('select name, version, facts from worker where id = $1', [id]);
+    return row as object;
+  };
+
+  it('keeps what a worker that was started again says of its machine', async () => {
+    const worker = await TestWorker.registered(grid, SITE, { processors: 2, tags: ['el9'] });
+    const { status, body } = await tell(worker, { ...words, facts: { processors: 8 } });
+    expect([status, body]).toEqual([200, { lease_seconds: 90, seq: 0 }]);
+    expect(await known(worker.id)).toEqual({
+      ...{ name: 'moved', version: '9.9.9' },
+      facts: { processors: 8 },
+    });
+  });
+
+  it('is refused for another worker, another protocol and what is none, and changes nothing', async () => {
+    const [worker, other] = [
+      await TestWorker.registered(grid, SITE, { processors: 2 }),
+      await TestWorker.registered(grid, SITE),
+    ];
+    const answers = [
+      await tell(other, words, worker.id),
+      await tell(worker, { ...words, protocol: 2 }),
+      await tell(worker, { ...words, facts: { processors: 0 } }),
+      await tell(worker, { ...words, secret: 'x' }),
+      await tell(worker, { protocol: 1 }),
+    ];
+    expect(answers.map(({ status, body }) => `${status} ${body.code}`)).toEqual([
+      '404 worker.not-found',
+      '409 worker.protocol-unknown',
+      '400 request.invalid',
+      '400 request.invalid',
+      '400 request.invalid',
+    ]);
+    expect(await known(worker.id)).toEqual({
+      ...{ name: 'node7', version: '0.2.0' },
+      facts: { processors: 2 },
+    });
+  });
+});
+
 describe('a proof at /workers', () => {
   const json = { site: SITE, secret: 'x', protocol: 1, name: 'x', version: '1' };
   const send = (dpop?: string): Promise<Answer> =>

@@ -63,7 +63,7 @@ describeWith(need)(`${WORKERS} workers of one address`, () => {
 
   /** Processor time of both instances. */
   const used = (): number =>
-    site.instances.reduce((sum, { grid }) => sum + processorSeconds(grid.runner.pid), 0);
+    site.instances.reduce((sum, { grid }) => sum + processorSeconds(grid.server.child.pid ?? 0), 0);
 
   async function timed(what: string, work: () => Promise<unknown>): Promise<void> {
     const begun = performance.now();
