@@ -1,11 +1,10 @@
 import { DpopProver } from '#src/oauth2-client/index.js';
 import { type Response, RequestException, Session } from '#src/http-client/index.js';
 import { Problem, systemClock } from '#src/kernel/index.js';
-import { type LinkOptions, refusalOf, requireObject } from './worker-link.js';
+import { type LinkOptions, refusalOf, requireObject, SILENCE_SECONDS } from './worker-link.js';
 
 /** After a cut a connection that is begun anew is there sooner than the next packet of an older one. */
 const CONNECT_SECONDS = 15;
-const SILENCE_SECONDS = 60;
 
 /** What may go with a request of this link. */
 export interface SignedOptions extends LinkOptions {

@@ -6,6 +6,9 @@ const [TIMEOUT, TOO_LARGE] = [408, 413];
 /** Codes of the service's problems. */
 const CODE = /^[a-z]+\.[a-z-]+$/;
 
+/** An answer, or a part of one, that has not come after so long does not come any more. */
+export const SILENCE_SECONDS = 60;
+
 /** Version of what a worker and the service say to each other. */
 export const PROTOCOL = 1;
 

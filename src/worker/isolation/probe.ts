@@ -213,17 +213,24 @@ async function runTrial(
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { PATH: PROGRAM_PATH },
     detached: true,
-    timeout: TRIAL_MS,
-    killSignal: 'SIGKILL',
   });
+  const late = setTimeout(() => endGroup(child.pid), TRIAL_MS); // else what it has started would hold its pipes open
   let said = '';
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  return new Promise((resolve) => {
+  return new Promise<string>((resolve) => {
     const end = (): void =>
       resolve(said.trim().split('\n').at(-1)?.slice(0, 300) || 'it did not run');
     child.once('error', (error) => resolve(error.message));
     child.once('close', end);
-  });
+  }).finally(() => clearTimeout(late));
+}
+
+function endGroup(leader: number | undefined): void {
+  try {
+    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
+  } catch {
+    // it has ended
+  }
 }
 
 /** The program of that name on a path; undefined when there is none. */

@@ -12,6 +12,7 @@ import {
   PROTOCOL,
   refusalOf,
   requireObject,
+  SILENCE_SECONDS,
   type WorkerLink,
   type WorkerWords,
 } from '../exchange/worker-link.js';
@@ -114,7 +115,7 @@ export class OwnLink implements WorkerLink {
   private async send(
     method: string,
     path: string,
-    { json, data, signal }: LinkOptions,
+    { json, data, signal, silenceSeconds = SILENCE_SECONDS }: LinkOptions,
   ): Promise<IncomingMessage> {
     const body = json === undefined ? data?.() : Buffer.from(stringifyJson(json));
     const isWhole = body instanceof Uint8Array;
@@ -129,6 +130,8 @@ export class OwnLink implements WorkerLink {
     });
     const answered = new Promise<IncomingMessage>((resolve, reject) => {
       message.once('response', resolve).on('error', (cause) => reject(away(cause)));
+      const late = (): void => void message.destroy(new Error('The service does not answer'));
+      message.setTimeout(silenceSeconds * 1000, late);
     });
     if (body === undefined || isWhole) message.end(body);
     // A service that refuses it before its end is read all the same.

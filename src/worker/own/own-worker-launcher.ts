@@ -41,6 +41,7 @@ export class OwnWorkerLauncher implements OwnMachine {
   private timer: NodeJS.Timeout | undefined;
   private isStopped = false;
   private child: ChildProcess | undefined;
+  private offReason: string | undefined;
   private runRoot: Promise<RunRoot> | undefined;
 
   constructor(
@@ -96,17 +97,29 @@ export class OwnWorkerLauncher implements OwnMachine {
 
   private run(order: OwnWorkerOrder, onOff: OwnWorkerStart['onOff'], pauseMs: number): void {
     const startedMs = performance.now();
-    const child = this.spawn(order);
-    this.child = child;
-    child.once('error', (error) => this.logger.error({ err: error }, 'the worker is not started'));
-    child.once('exit', (code, signal) => {
+    const again = (): void => {
       if (this.isStopped) return;
-      if (code === EXIT_OFF) return void this.off(onOff);
       const isSteady = performance.now() - startedMs > STEADY_MS;
       const nextMs = isSteady ? FIRST_PAUSE_MS : Math.min(LONGEST_PAUSE_MS, pauseMs * 2);
-      this.logger.warn({ code, signal }, 'the worker has ended and is started again');
-      const again = (): void => this.run(order, onOff, nextMs);
-      this.timer = setTimeout(again, isSteady ? FIRST_PAUSE_MS : pauseMs).unref();
+      const start = (): void => this.run(order, onOff, nextMs);
+      clearTimeout(this.timer);
+      this.timer = setTimeout(start, isSteady ? FIRST_PAUSE_MS : pauseMs).unref();
+    };
+    const notStarted = (error: unknown): void => {
+      this.logger.error({ err: error }, 'the worker is not started');
+      again();
+    };
+    try {
+      this.child = this.spawn(order);
+    } catch (error) {
+      return notStarted(error);
+    }
+    this.child.once('error', notStarted);
+    this.child.once('exit', (code, signal) => {
+      if (this.isStopped) return;
+      if (code === EXIT_OFF) void this.off(onOff);
+      else this.logger.warn({ code, signal }, 'the worker has ended and is started again');
+      again();
     });
   }
 
@@ -136,8 +149,11 @@ export class OwnWorkerLauncher implements OwnMachine {
     );
   }
 
+  /** Told once for each reason; it is tried again, as a person may change the machine. */
   private async off(onOff: OwnWorkerStart['onOff']): Promise<void> {
     const { reason } = await describeLocalIsolation(this.config);
+    if (reason === this.offReason || this.isStopped) return;
+    this.offReason = reason;
     onOff(reason);
   }
 }
