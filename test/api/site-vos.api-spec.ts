@@ -35,6 +35,14 @@ describe('sites of a virtual organisation', () => {
   });
   afterAll(() => grid?.remove());
 
+  // Until then its site has a fault.
+  beforeAll(() =>
+    eventually(async () => {
+      const { body } = await adam.get('/admin/sites/LOCAL.demo');
+      return body.fault === undefined;
+    }, 'the worker of the service'),
+  );
+
   const change = async (site: string, json: object): Promise<unknown> => {
     const { status, body } = await adam.patch(`/admin/sites/${site}`, { json });
     return status === 200 ? body.changes : told({ status, body } as never);

@@ -248,6 +248,7 @@ export class Grid {
   /** Stops the server, ends its jobs and removes its home, and its database unless that is another server's. */
   async remove(): Promise<void> {
     await this.stop();
+    grids.delete(this);
     await this.killOwnWorker(); // it may have runs
     await removeRuns(this.home);
     const { name, isShared } = this.database;
@@ -288,6 +289,21 @@ export interface StartOptions {
   databaseUrl?: (url: string) => string;
 }
 
+/** Those of this suite that are not removed. */
+const grids = new Set<Grid>();
+
+/** What the servers of the suite have said last, and of what failed before that. */
+function lastWords(): string {
+  return [...grids]
+    .map(({ home, server, runner }) => {
+      const lines = server.log().trim().split('\n');
+      const faults = lines.slice(0, -20).filter((line) => /"level":"(warn|error)"/.test(line));
+      const said = [...faults.slice(-20), ...lines.slice(-20)].join('\n');
+      return `\n${home}, jobs run by process ${runner.pid}:\n${said}`;
+    })
+    .join('');
+}
+
 /** Starts a server with the demo registry and catalogue on a database of its own, or that of the environment. */
 export async function startGrid(options: StartOptions = {}): Promise<Grid> {
   const { DATABASE_URL: given } = options.env ?? {};
@@ -324,7 +340,8 @@ export async function eventually<T>(
   for (;;) {
     const result = await probe();
     if (result !== undefined && result !== false) return result;
-    if (Date.now() > end) throw new Error(`waited ${milliseconds} ms in vain: ${what}`);
+    if (Date.now() > end)
+      throw new Error(`waited ${milliseconds} ms in vain: ${what}${lastWords()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }
@@ -356,6 +373,7 @@ async function startOn(
   const ca = await readFile(join(home, 'pki', 'ca.crt'), 'utf8');
   const { ownProcess = false } = process;
   const grid = new Grid(server, home, database, ca, env, { ownProcess });
+  grids.add(grid);
   if (hasWorker) {
     const { workerOf } = await import('./grid-worker.js'); // which needs this module
     grid.worker = worker ?? (await workerOf(grid, env, process));
