@@ -26,9 +26,10 @@ export function newest(path) {
   return readdirSync(path).reduce((time, name) => Math.max(time, newest(join(path, name))), 0);
 }
 
-/** Builds when dist is missing or older than the sources. */
+/** Builds when dist is missing, unfinished or older than the sources. */
 export async function buildWhenNeeded() {
   const entry = join(root, 'dist/src/main.js');
+  const isWhole = existsSync(join(root, 'dist/commonjs/client.js')); // what a build makes last
   const sources = [
     'src',
     'examples/portal',
@@ -37,7 +38,7 @@ export async function buildWhenNeeded() {
     'tsconfig.build.json',
     'nest-cli.json',
   ];
-  if (existsSync(entry)) {
+  if (existsSync(entry) && isWhole) {
     const built = newest(join(root, 'dist/src'));
     if (
       sources.every((path) => !existsSync(join(root, path)) || newest(join(root, path)) <= built)
