@@ -254,6 +254,21 @@ describe('an instance that runs no jobs', () => {
     expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200); // once more is fine
   });
 
+  it('hear of a kill of more than 100 jobs: of 100 by their ids, of the others by one word more', async () => {
+    const waiting = { ...sh('true'), Sites: 'LOCAL.none' };
+    const jids = await submit(alice, Array(101).fill(waiting));
+    const listener = await grid.connection();
+    const heard: string[] = [];
+    listener.on('notification', ({ payload = '' }) => heard.push(payload));
+    await listener.query('listen jobs_stop');
+    const query = { jid: jids.map(String) };
+    expect((await alice.delete('/jobs', { query })).status).toBe(200);
+    await eventually(() => Promise.resolve(heard.length === 101), 'all notifications');
+    await listener.end();
+    expect(heard.filter((payload) => payload === '')).toHaveLength(1);
+    expect(new Set(heard).size).toBe(101);
+  });
+
   it.each(['Completed', 'Done', 'Failed', 'Deleted'])(
     'answers 409 with the state for a job that is %s',
     async (state) => {

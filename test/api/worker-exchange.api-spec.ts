@@ -199,23 +199,6 @@ describe('a claim', () => {
     expect(await sandboxOf(alice, jid)).toEqual({ 'std.out': 'half' });
   });
 
-  it('hears of a kill of more jobs than are told by themselves, whichever they are', async () => {
-    const jids = await submit(
-      alice,
-      Array.from({ length: 101 }, () => job()),
-    );
-    const listener = await grid.connection();
-    const heard: string[] = [];
-    listener.on('notification', ({ payload = '' }) => heard.push(payload));
-    await listener.query('listen jobs_stop');
-    const query = { jid: jids.map(String) };
-    expect((await alice.delete('/jobs', { query })).status).toBe(200);
-    await eventually(() => Promise.resolve(heard.length === 101), 'all notifications');
-    await listener.end();
-    expect(heard.filter((payload) => payload === '')).toHaveLength(1);
-    expect(new Set(heard).size).toBe(101);
-  });
-
   it('with a number that is not above the last one decides nothing', async () => {
     const worker = await PlayedWorker.registered(grid, site);
     await worker.claim({ seq: 7 });

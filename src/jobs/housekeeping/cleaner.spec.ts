@@ -8,6 +8,9 @@ import type { DiskPlaces, ScheduledTask, Scheduler } from '#src/runtime/index.js
 import { SandboxSpool } from '../sandbox/sandbox-spool.js';
 import { Cleaner } from './cleaner.js';
 
+/** Which process has made a file. */
+const MARK = /[\da-f]{12}\.\d+\.\d+/;
+
 it('an instance that runs no jobs removes what a crash left in its spool, too', async () => {
   const home = await mkdtemp(join(tmpdir(), 'grid-cleaner-'));
   const config = { role: 'api', sandboxStore: 's3://bucket', homePath: home } as Config;
@@ -16,8 +19,8 @@ it('an instance that runs no jobs removes what a crash left in its spool, too', 
   await writeFile(old, 'x');
   await writeFile(young, 'x');
   const { pid } = spawnSync('true');
-  const named = (mark: string): string => young.replace(/[0-9a-f]+\.\d+\.\d+/, mark);
-  const [scope] = /[0-9a-f]+(?=\.\d+\.\d+)/.exec(young) ?? [];
+  const named = (mark: string): string => young.replace(MARK, mark);
+  const [scope] = MARK.exec(young)?.[0].split('.') ?? [];
   const [ofDead, elsewhere] = [named(`${scope}.${pid}.1`), named(`0123456789ab.${pid}.1`)];
   for (const path of [ofDead, elsewhere]) await writeFile(path, 'x');
   await utimes(old, new Date(0), new Date(0));
