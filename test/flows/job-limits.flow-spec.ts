@@ -1,14 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { MemoryGroups } from '#src/worker/isolation/memory-group.js';
 import { markedProcesses } from '../support/faults/job-processes.js';
-import { awaitFinal, awaitStatus, submit } from '../support/jobs.js';
-import { runningProcesses } from '../support/processes.js';
+import { awaitFinal, awaitStatus, sandboxOf, submit } from '../support/jobs.js';
+import { controlGroups, runningProcesses } from '../support/processes.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
 const MEMORY_MIB = 64;
 const PROCESSES = 20;
 /** Opens files until it may not, and tells the error by its exit code. */
 const OPEN_MANY = 'for (1..100) { open($f[$_], "<", "/dev/null") or exit($!) }';
+
+/** Where they can be made each job has one for its memory. */
+function hasMemoryGroups(): boolean {
+  const groups = MemoryGroups.open('of-the-test');
+  groups?.close();
+  return groups !== undefined;
+}
 
 /** Limits of local jobs, reached by real programs; that of wall-clock time is in job-life-local. */
 describe('limits of local jobs', () => {
@@ -137,6 +145,46 @@ describe('limits of local jobs', () => {
     await nothingLeft();
     const { body } = await alice.get(`/jobs/${jids[6]}/parameters`);
     expect(body).toMatchObject({ ExitCode: 153 });
+  });
+
+  describe('where each job has a control group for its memory', () => {
+    const perl = (script: string) => ({ Executable: '/usr/bin/perl', Arguments: ['-e', script] });
+    const itIsSo = hasMemoryGroups() ? it : it.skip;
+
+    itIsSo('count what no process maps: pipes that nobody reads', async () => {
+      // Each of 8 processes fills 12 pipes of 1 MiB (F_SETPIPE_SZ is 1031).
+      const fill =
+        'pipe($r[$_], $w[$_]); fcntl($w[$_], 1031, 1 << 20); syswrite($w[$_], "x" x (1 << 20))';
+      const [jid = 0] = await submit(alice, [
+        perl(`fork for 1..3; for (1..12) { ${fill} } sleep 600`),
+      ]);
+      expect(await awaitStatus(alice, jid, ['Failed'])).toMatchObject({
+        minorStatus: 'Job has exceeded maximum memory',
+        appStatus: `Used more than ${MEMORY_MIB} MiB`,
+      });
+    });
+
+    itIsSo('count once what processes share, and no address space', async () => {
+      const share =
+        '$x = "x" x (20 << 20); for (1..5) { fork or do { sleep 3; exit } } 1 while wait > 0';
+      const [shared = 0, reserved = 0] = await submit(alice, [
+        perl(share),
+        { Executable: '/bin/sh', Arguments: ['-c', 'ulimit -v'] },
+      ]);
+      for (const jid of [shared, reserved]) {
+        expect(await awaitStatus(alice, jid, ['Done', 'Failed'])).toMatchObject({ status: 'Done' });
+      }
+      const output = await sandboxOf(alice, reserved);
+      expect(output['std.out']).toBe('unlimited\n');
+    });
+
+    itIsSo('leave no group behind', async () => {
+      await nothingLeft();
+      const own = [...executors].map((id) => id.replace('local:', 'gridgate-'));
+      const left = (): string[] => own.flatMap((name) => controlGroups(name));
+      // That of the worker, with none of a run.
+      await eventually(() => Promise.resolve(left().length <= 1), 'the groups to be removed');
+    });
   });
 
   it('bound a fork bomb: the service answers, other jobs run after it, nothing of it is left', async () => {

@@ -1,4 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+const GROUPS_DEPTH = 6;
 
 /** A process of this machine. */
 export interface RunningProcess {
@@ -29,6 +32,38 @@ export function commandOf(pid: number): string {
 export function fieldsOf(pid: number): string[] {
   const text = read(pid, 'stat');
   return text === '' ? [] : text.slice(text.lastIndexOf(')') + 2).split(' ');
+}
+
+/** Control groups whose names begin so. */
+export function controlGroups(name: string, path = '/sys/fs/cgroup', depth = 0): string[] {
+  if (depth > GROUPS_DEPTH) return [];
+  return foldersIn(path).flatMap((folder) => {
+    const below = controlGroups(name, join(path, folder), depth + 1);
+    return folder.startsWith(name) ? [join(path, folder), ...below] : below;
+  });
+}
+
+/** Removes the control groups of that name, which no process is in any more, and those below them. */
+export function removeControlGroups(name: string): void {
+  for (const path of controlGroups(name)) {
+    for (const folder of [...foldersIn(path).map((inside) => join(path, inside)), path]) {
+      try {
+        rmdirSync(folder);
+      } catch {
+        // a process of it ends this moment, or it was removed
+      }
+    }
+  }
+}
+
+function foldersIn(path: string): string[] {
+  try {
+    return readdirSync(path, { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
 }
 
 function read(pid: number, name: string): string {

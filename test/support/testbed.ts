@@ -10,7 +10,7 @@ import { openRunRoot } from '#src/worker/runs/run-root.js';
 import type { DatabaseConnection } from '#src/config/index.js';
 import { markedProcesses, signal } from './faults/job-processes.js';
 import type { StartedWorker } from './started-worker.js';
-import { commandOf, runningProcesses } from './processes.js';
+import { commandOf, removeControlGroups, runningProcesses } from './processes.js';
 import { startServerProcess, throughPooler, type ServerProcess } from './server-process.mjs';
 
 /** The demo identities of the contract. */
@@ -395,6 +395,7 @@ async function removeRuns(home: string): Promise<void> {
   const { path, executorId } = await openRunRoot(home, process.getuid?.() === 0);
   for (const { pid } of markedProcesses(new Set([executorId]))) signal(pid, 'SIGKILL');
   await rm(path, { recursive: true, force: true });
+  removeControlGroups(executorId.replace('local:', 'gridgate-'));
 }
 
 async function makeHome(pki: string): Promise<string> {

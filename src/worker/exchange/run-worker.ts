@@ -174,7 +174,8 @@ class Worker {
 
   private factsOf(isolation: IsolationLevel): WorkerFacts {
     const { machine, tags } = this.settings;
-    return { ...machine, isolation, ...(tags.length > 0 && { tags }), memoryCgroup: false };
+    const { hasMemoryGroups: memoryCgroup } = this.executor;
+    return { ...machine, isolation, ...(tags.length > 0 && { tags }), memoryCgroup };
   }
 
   /** Nobody waits for its runs any more. */

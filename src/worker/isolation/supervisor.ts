@@ -6,6 +6,8 @@ export interface KernelLimits {
   /** Size of a file in blocks of 512 bytes. */
   fileBlocks: number;
   openFiles: number;
+  /** The file by which the payload enters the control group of the run; undefined without one. */
+  group?: string | undefined;
   /** From this second of /proc/uptime on the run is not started any more; undefined: it may whenever. */
   startUntilSeconds?: number | undefined;
 }
@@ -30,6 +32,7 @@ export interface SupervisedCommand {
  *  "<pid> <start ticks> end"  with which it is created exclusively. Who creates it decides about the start: the supervisor
  *                             (then the payload may run) or a service that gives the run up (then it never will). A supervisor that
  *                             comes too late gives it up itself.
+ *  "no group"                 when the payload could not enter its control group, and so was not started.
  *  objects of JSON            what bubblewrap tells of its sandbox: without an exit code it could not be made.
  *  the output of `times`      after the payload: CPU of the payload in its second line.
  *  "<exit code> end"          by one write.
@@ -48,13 +51,17 @@ stat=
 read -r stat 2>/dev/null < /proc/$$/stat
 startOf() { shift 19; ticks=$1; }
 if [ -n "$stat" ]; then startOf \${stat##*) }; fi
-cpu=$1 memory=$2 blocks=$3 files=$4 filter=$5 until=$6
-shift 6
+cpu=$1 memory=$2 blocks=$3 files=$4 filter=$5 until=$6 group=$7
+shift 7
 first="$$ $ticks"
 if [ -n "$until" ] && read -r up _ 2>/dev/null < /proc/uptime && [ "\${up%.*}" -ge "$until" ]; then first=abandoned; fi
 printf '%s end\\n' "$first" 2>/dev/null > started || exit 111
 [ "$first" != abandoned ] || exit 111
 (
+  if [ -n "$group" ] && ! printf 0 2>/dev/null >|"$group"; then
+    echo 'no group' >> started
+    exit 1
+  fi
   ulimit -c 0
   echo 1000 2>/dev/null >|/proc/self/oom_score_adj
   ulimit -f "$blocks"
@@ -84,6 +91,7 @@ export function supervisorCommand(limits: KernelLimits, run: SupervisedCommand):
     String(limits.openFiles),
     run.filter ?? '',
     limits.startUntilSeconds === undefined ? '' : String(Math.floor(limits.startUntilSeconds)),
+    limits.group ?? '',
     ...run.command,
   ];
 }

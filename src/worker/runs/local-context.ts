@@ -4,9 +4,16 @@ import { join } from 'node:path';
 import type { Clock } from '#src/kernel/index.js';
 import type { WorkerConfig } from './worker-config.js';
 import type { Logger } from '#src/runtime/index.js';
-import { planOf, type RunOrder, type RunService } from '#src/jobs/run/index.js';
+import {
+  LIMIT_REASONS,
+  limitsOf,
+  planOf,
+  type RunOrder,
+  type RunService,
+} from '#src/jobs/run/index.js';
 import type { AccountPool } from '../isolation/account-pool.js';
 import type { Isolation } from '../isolation/isolation.js';
+import type { MemoryGroups } from '../isolation/memory-group.js';
 import type { JobRights } from './job-rights.js';
 import type { Share } from './machine-load.js';
 import { LocalRun } from './local-run.js';
@@ -33,6 +40,8 @@ export interface LocalPlace {
   isolation: Isolation;
   /** Accounts for runs; undefined when they run under the service's own. */
   accounts: AccountPool | undefined;
+  /** Control groups for the memory of runs; undefined where none can be made. */
+  groups: MemoryGroups | undefined;
   starter: Starter;
   rights: JobRights;
   /** Program that binds a run to processors; undefined where there is none. */
@@ -73,6 +82,17 @@ export class LocalContext {
   /** By what its processes are found. */
   tracesOf(run: LocalRun): RunTraces {
     return { leader: run.leader(), uid: run.uid };
+  }
+
+  /** Whether the kernel has ended a process of the run, as its memory was not enough; undefined for one without a control group. */
+  isShortOfMemory({ order }: LocalRun): boolean | undefined {
+    return this.place.groups?.wasShort(runName(order));
+  }
+
+  /** Why a run was ended that needed more memory than it may have. */
+  memoryReason({ order }: LocalRun): string {
+    const { memoryMb } = limitsOf(order, this.parts.config);
+    return `${LIMIT_REASONS.memory}|Used more than ${memoryMb} MiB`;
   }
 
   now(): Date {

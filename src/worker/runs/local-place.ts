@@ -55,6 +55,9 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
     await loopTurn.room();
     const exit = run.directory.exit();
     this.requireEnclosed(run, exit);
+    if (reasonOf(run) === undefined && this.context.isShortOfMemory(run) === true) {
+      run.limitReason = this.context.memoryReason(run);
+    }
     const verdict = judgeRun(run, exit);
     const endedAt = exit?.endedAt ?? this.context.now();
     const usage = this.usageOf(run, exit, endedAt);
@@ -63,6 +66,8 @@ export class LocalRunPlace implements RunPlace<LocalRun> {
 
   private requireEnclosed(run: LocalRun, exit: ExitRecord | undefined): void {
     if (exit?.code !== SETUP_FAILED || reasonOf(run) !== undefined) return;
+    if (run.directory.hasGroupFault())
+      throw new MachineFault('a job could not enter its control group');
     if (!this.context.place.isolation.hasDescriptors) return; // nothing is told of it
     const said = run.directory.enclosureFault();
     if (said === undefined) return;

@@ -69,6 +69,11 @@ export class LocalProcessExecutor {
     return this.opened?.gate.fault ?? null;
   }
 
+  /** Each of its runs has a control group for its memory. */
+  get hasMemoryGroups(): boolean {
+    return this.opened?.context.place.groups !== undefined;
+  }
+
   /** Makes its machine ready, and answers how jobs are kept apart there. Throws Error when none can run. */
   async open(): Promise<IsolationLevel> {
     const opened = await openExecutor(this.parts, this.watcher, bootId());
@@ -144,6 +149,7 @@ export class LocalProcessExecutor {
     await this.watcher.close();
     this.context.place.starter.close();
     closeRunRoot(this.context.place.root);
+    this.context.place.groups?.close();
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import type { Logger } from '#src/runtime/index.js';
 import { sandboxDirectory } from '#src/jobs/run/index.js';
 import { AccountPool, accountDirectory, parseAccounts } from '../isolation/account-pool.js';
 import type { Isolation, IsolationReport } from '../isolation/isolation.js';
+import { MemoryGroups } from '../isolation/memory-group.js';
 import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from '../isolation/probe.js';
 import { parseBinds, systemView, type SystemView } from '../isolation/system-view.js';
 import { JobRights } from './job-rights.js';
@@ -46,14 +47,16 @@ export async function openPlace(
   const root = await openRunRoot(config.homePath, accounts !== undefined);
   const { isolation, refusals } = await findIsolation(config, root, accounts);
   const starter = new Starter();
+  const groups = MemoryGroups.open(root.executorId.replace('local:', ''));
   return {
     root,
     isolation,
     accounts,
+    groups,
     starter,
     rights: new JobRights(becomeOf(), starter, listOfLeft(root)),
     taskset: findProgram('taskset', PROGRAM_PATH),
-    report: reportOf(isolation, refusals),
+    report: reportOf(isolation, refusals, groups),
   };
 }
 
@@ -99,7 +102,9 @@ export async function describeLocalIsolation(config: Config): Promise<IsolationR
     chmodSync(path, 0o711);
     const root = { path, executorId: '' };
     const { isolation, refusals } = await findIsolation(config, root, accountsOf(config));
-    return reportOf(isolation, refusals);
+    const groups = MemoryGroups.open(`trial-${process.pid}`);
+    groups?.close();
+    return reportOf(isolation, refusals, groups);
   } catch (error) {
     return { level: 'off', reason: (error as Error).message, isWanted: true };
   } finally {
@@ -158,10 +163,17 @@ function becomeOf(): (uid: number) => string[] {
   ];
 }
 
-function reportOf(isolation: Isolation, refusals: readonly string[]): IsolationReport {
+function reportOf(
+  isolation: Isolation,
+  refusals: readonly string[],
+  groups: MemoryGroups | undefined,
+): IsolationReport {
   const { level, means } = isolation;
+  const memory = groups
+    ? 'memory is bounded by control groups'
+    : 'memory is looked at once a second, as no control groups for it can be made here';
   const rest = refusals.length > 0 ? ` (${refusals.join('; ')})` : '';
-  const reason = `local jobs run at isolation level ${level} by ${means}${rest}`;
+  const reason = `local jobs run at isolation level ${level} by ${means}${rest}; ${memory}`;
   return { level, reason, isWanted: true };
 }
 

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { randomId } from '#src/kernel/index.js';
 import type { LocalContext } from './local-context.js';
@@ -123,8 +123,9 @@ export class RunCleaner {
   /** Removes the service's own files of a run, and gives its account back. */
   private removeOwn(path: string, uid: number | undefined): void {
     rmSync(path, { recursive: true, force: true });
-    if (uid === undefined) return;
-    this.context.place.accounts?.release(uid, path);
+    const { accounts, groups } = this.context.place;
+    groups?.remove(basename(path).split(ASIDE)[0] ?? '');
+    if (uid !== undefined) accounts?.release(uid, path);
   }
 
   /** With a view of its own a job can leave nothing outside of its directory. */

@@ -153,6 +153,11 @@ export class RunDirectory {
     return tailOf(join(this.path, RUN_FILES.stderr), SAID_BYTES).trim();
   }
 
+  /** The payload could not enter its control group, and has not run. */
+  hasGroupFault(): boolean {
+    return this.read('started')?.includes('\nno group\n') === true;
+  }
+
   /** When the start record was made, milliseconds; undefined when there is none, or its file system does not say. */
   startedMs(): number | undefined {
     const made = statSync(join(this.path, 'started'), { throwIfNoEntry: false })?.birthtimeMs;

@@ -4,6 +4,7 @@ import {
   catalogueInputs,
   inputDataVariables,
   isAway,
+  limitsOf,
   MINOR,
   processorsOf,
   RunFault,
@@ -22,17 +23,18 @@ import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
 import { TOKEN_FILE } from './run-directory.js';
 import { giveToken } from './run-tokens.js';
-import type { LocalContext } from './local-context.js';
+import { runName, type LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { supervisorCommand } from '../isolation/supervisor.js';
 
 /** Variable of every process of a run, by which people and tests find them. */
 const RUN_MARKER = 'GRIDGATE_RUN';
 /**
- * Address space of one process for each byte of memory that the job may use. Programs reserve more than they use, and
+ * Where no control group bounds it: address space of one process for each byte of memory that the job may use. Programs reserve more than they use, and
  * a job that uses too much is to be ended with that reason, not to fail with one of its own.
  */
 const ADDRESS_SPACE = 1.5;
+const MIB = 2 ** 20;
 /** The kernel counts threads, the limit of a job processes: this many for each, and some for what encloses it. */
 const TASKS_PER_PROCESS = 4;
 const SPARE_TASKS = 64;
@@ -113,15 +115,19 @@ function launchOf(context: LocalContext, run: LocalRun): string {
  */
 export async function launchRun(context: LocalContext, run: LocalRun): Promise<void> {
   const { config, clock } = context.parts;
-  const { isolation, taskset, root, starter } = context.place;
+  const { isolation, taskset, root, starter, groups } = context.place;
   const { plan, order, directory, uid } = run;
   const { hasNetwork, processors } = run;
   const bind =
     taskset === undefined || processors.length === 0 ? [] : [taskset, '-c', processors.join(',')];
+  const { memoryMb } = limitsOf(order, config);
+  const group = groups?.make(runName(order), memoryMb * MIB);
   const supervisor = supervisorCommand(
     {
       cpuSeconds: order.cpuTime,
-      memoryKiB: Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE),
+      memoryKiB:
+        group === undefined ? Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE) : undefined,
+      group,
       fileBlocks: Math.ceil(config.jobOutputBytes / 512),
       openFiles: config.jobOpenFiles,
       startUntilSeconds: run.startUntilSeconds,

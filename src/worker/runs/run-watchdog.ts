@@ -84,8 +84,8 @@ export class RunWatchdog {
     if (use.processes > config.jobProcesses + this.ownProcesses()) {
       return `${LIMIT_REASONS.processes}|Had more than ${config.jobProcesses} processes`;
     }
-    if (use.rssBytes > memoryMb * MIB)
-      return `${LIMIT_REASONS.memory}|Used more than ${memoryMb} MiB`;
+    const isShort = this.context.isShortOfMemory(run);
+    if (isShort ?? use.rssBytes > memoryMb * MIB) return this.context.memoryReason(run);
     if (use.isHiding) {
       return `${LIMIT_REASONS.memory}|Has a process whose open files the service cannot see`;
     }

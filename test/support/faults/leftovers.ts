@@ -1,3 +1,4 @@
+import { controlGroups } from '../processes.js';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,7 +34,7 @@ export async function leftovers(traces: Traces): Promise<string[]> {
     ...places.flat(),
     ...objectsOf(traces),
     ...mountsOf(traces),
-    ...cgroups('/sys/fs/cgroup', 0),
+    ...controlGroups('gridgate'),
   ];
 }
 
@@ -92,13 +93,6 @@ function mountsOf({ runs }: Traces): string[] {
   return textOf('/proc/self/mountinfo')
     .split('\n')
     .filter((line) => runs.some((path) => line.includes(path)));
-}
-
-function cgroups(path: string, depth: number): string[] {
-  return namesIn(path).flatMap((name) => {
-    const below = depth < MAX_DEPTH ? cgroups(join(path, name), depth + 1) : [];
-    return name.startsWith('gridgate') ? [join(path, name), ...below] : below;
-  });
 }
 
 function isOne({ accounts }: Traces, uid: number): boolean {
