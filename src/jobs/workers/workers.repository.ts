@@ -110,6 +110,27 @@ export class WorkersRepository {
     return found as SiteWorker[];
   }
 
+  /** How many there are at each site, by state. */
+  async counts(silentSince: Date): Promise<{ site: string; state: string; count: number }[]> {
+    return this.database.query({
+      name: 'jobs-worker-counts',
+      text: `select site, case when seen_at < $1 then 'silent' when draining_at is null then 'active' else 'draining' end as state,
+          count(*)::integer as count
+        from worker where site is not null and removed_at is null group by 1, 2`,
+      values: [silentSince],
+    });
+  }
+
+  /** How many jobs the workers of each site hold. */
+  async runs(): Promise<{ site: string; count: number }[]> {
+    return this.database.query({
+      name: 'jobs-worker-run-counts',
+      text: `select w.site, count(*)::integer as count from worker w join jobs j on j.executor = 'worker:' || w.id
+        where w.site is not null group by w.site`,
+      values: [],
+    });
+  }
+
   /** Names and ids of those that are there, by their secrets. */
   async ofSecrets(site: string): Promise<Pick<WorkerEntity, 'id' | 'secretId'>[]> {
     const select = { id: true, secretId: true };

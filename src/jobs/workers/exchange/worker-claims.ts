@@ -105,6 +105,11 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     for (const claim of [...this.open.values()]) claim.end();
   }
 
+  /** How many wait for an answer. */
+  get waiting(): number {
+    return this.open.size;
+  }
+
   /** The service's own worker is told that the service ends, and waits for no answer any more. */
   endOwn(): void {
     this.isOwnEnding = true;

@@ -10,6 +10,7 @@ import { MINOR } from '../../state/job-state.js';
 import { backendOf, isOwn } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, ReportAnswer, RunReport } from './protocol.js';
+import { WorkerMetrics } from '../worker-metrics.js';
 import { WorkerOutputs } from './worker-outputs.js';
 import { WorkerRuns } from './worker-runs.js';
 
@@ -34,6 +35,7 @@ export class WorkerReports {
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly runs: WorkerRuns,
     private readonly outputs: WorkerOutputs,
+    private readonly metrics: WorkerMetrics,
   ) {}
 
   /** Writes the reports; answers those that are written, or count no more. */
@@ -47,7 +49,9 @@ export class WorkerReports {
         const job = held.get(report.run);
         if (!job) return [{ run: report.run, forget: true }];
         try {
-          return [await this.writeOne(worker, { service, job, report })];
+          const answer = await this.writeOne(worker, { service, job, report });
+          if (worker.site !== null) this.metrics.reported(worker.site, report.kind);
+          return [answer];
         } catch (error) {
           this.logger.warn({ err: error, run: report.run }, 'a report of a worker is not written');
           return [];
