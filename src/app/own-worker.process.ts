@@ -11,7 +11,7 @@ import { WorkerStartError } from '../worker/exchange/worker-link.js';
 import { thisMachine } from '../worker/runs/machine-load.js';
 import { OwnLink, ServiceEndedError } from '../worker/own/own-link.js';
 import { EXIT_OFF, type OwnWorkerOrder } from '../worker/own/own-worker-launcher.js';
-import { WorkerLog } from '../worker/own/worker-log.js';
+import { WorkerLog } from '../worker/exchange/worker-log.js';
 
 const TAKING_OVER_MS = 15_000;
 const LOOK_MS = 25;

@@ -1,5 +1,6 @@
 export { OutdatedClaimsError } from './exchange/claim-loop.js';
 export { runWorker, type WorkerSettings } from './exchange/run-worker.js';
+export { WorkerLog } from './exchange/worker-log.js';
 export { WorkerGoneError, WorkerStartError } from './exchange/worker-link.js';
 export { WorkerSession } from './exchange/worker-session.js';
 export { thisMachine } from './runs/machine-load.js';

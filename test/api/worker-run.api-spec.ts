@@ -71,7 +71,8 @@ afterEach(async () => {
 
 describe('gridgate worker run', () => {
   it('runs jobs with what they bring, and brings home what they leave', async () => {
-    await started();
+    const worker = await started();
+    expect(readFileSync(join(worker.directory, 'log'), 'utf8')).toContain('isolation level');
     const form = new FormData();
     const large = randomBytes(300_000).toString('hex');
     const script = 'wc -c < large; cp large copy; echo oops >&2; echo "$GRID_SITE"; exit 3';

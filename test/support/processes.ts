@@ -43,8 +43,8 @@ export function controlGroups(name: string, path = '/sys/fs/cgroup', depth = 0):
   });
 }
 
-/** Removes the control groups of that name, which no process is in any more, and those below them. */
-export function removeControlGroups(name: string): void {
+/** Removes the control groups of that name and those below them; false while a process of one ends. */
+export function removeControlGroups(name: string): boolean {
   for (const path of controlGroups(name)) {
     for (const folder of [...foldersIn(path).map((inside) => join(path, inside)), path]) {
       try {
@@ -54,6 +54,7 @@ export function removeControlGroups(name: string): void {
       }
     }
   }
+  return controlGroups(name).length === 0;
 }
 
 function foldersIn(path: string): string[] {

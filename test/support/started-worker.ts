@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { markedProcesses, signal } from './faults/job-processes.js';
 import { addSiteSecret } from './test-worker.js';
-import { eventually, support, type Grid, type StartOptions } from './testbed.js';
+import { eventually, removeGroups, support, type Grid, type StartOptions } from './testbed.js';
 
 /** Where a worker is and how it is started, when that is not the usual. */
 export interface WorkerPlace extends Pick<StartOptions, 'root' | 'program' | 'through'> {
@@ -129,7 +129,9 @@ export class StartedWorker {
   /** Ends it and its programs, and removes its directory. */
   async remove(): Promise<void> {
     await this.kill();
-    for (const { pid } of markedProcesses(new Set([this.executor]))) signal(pid, 'SIGKILL');
+    const { executor } = this;
+    for (const { pid } of markedProcesses(new Set([executor]))) signal(pid, 'SIGKILL');
+    await removeGroups(executor);
     await rm(this.directory, { recursive: true, force: true });
   }
 }

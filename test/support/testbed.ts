@@ -395,7 +395,13 @@ async function removeRuns(home: string): Promise<void> {
   const { path, executorId } = await openRunRoot(home, process.getuid?.() === 0);
   for (const { pid } of markedProcesses(new Set([executorId]))) signal(pid, 'SIGKILL');
   await rm(path, { recursive: true, force: true });
-  removeControlGroups(executorId.replace('local:', 'gridgate-'));
+  await removeGroups(executorId);
+}
+
+/** Programs of an executor have been told to end: their control groups go with them. */
+export async function removeGroups(executor: string): Promise<void> {
+  const name = executor.replace('local:', 'gridgate-');
+  await eventually(() => Promise.resolve(removeControlGroups(name)), 'the end of the programs');
 }
 
 async function makeHome(pki: string): Promise<string> {

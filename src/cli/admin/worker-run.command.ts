@@ -14,6 +14,7 @@ import {
   runWorker,
   thisMachine,
   WorkerGoneError,
+  WorkerLog,
   WorkerSession,
   WorkerStartError,
   type WorkerSettings,
@@ -28,7 +29,7 @@ const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const FINGERPRINT = /^sha256:((?:[0-9a-f]{2}:?){32})$/i;
 const CONNECT_MS = 10_000;
 /** What a worker makes in its directory before it has a key. */
-const OWN_NAMES = /^(lock(\..*)?|spool|jobs|ca-[0-9a-f]{16}\.pem|key\.pem\.new)$/;
+const OWN_NAMES = /^(lock(\..*)?|log(\.1)?|spool|jobs|ca-[0-9a-f]{16}\.pem|key\.pem\.new)$/;
 
 /** Option → the setting of the service's own jobs that means the same. */
 const LIMITS = {
@@ -129,7 +130,7 @@ function explained(error: unknown): unknown {
 
 async function settingsOf(directory: string, options: Options): Promise<WorkerSettings> {
   const { server, site, name, ca, tag: tags, idle = Infinity, network = false } = options;
-  const logger = createLogger('info');
+  const logger = createLogger('info', new WorkerLog(join(directory, 'log')));
   const whole = thisMachine();
   const machine = {
     processors: options.processors ?? whole.processors,

@@ -125,7 +125,7 @@ export class FarSite {
   ownFiles(): string[] {
     return this.workers.flatMap(({ directory }) =>
       readdirSync(directory, { recursive: true, encoding: 'utf8' }).filter(
-        (name) => !/^(jobs(\/executor-id|\/runs)?|spool|key\.pem|claims)$/.test(name),
+        (name) => !/^(jobs(\/executor-id|\/runs)?|log|spool|key\.pem|claims)$/.test(name),
       ),
     );
   }

@@ -3,8 +3,8 @@ import { appendFileSync, renameSync, statSync } from 'node:fs';
 const MOST_BYTES = 5 * 2 ** 20;
 
 /**
- * The lines of the log of the service's own worker: for the service, which writes them into its own log while it is there, and in a file
- * of at most 5 MiB beside one before it, for the time in which it is not.
+ * The lines of the log of a worker: to its standard error, which the service reads of its own worker while it is there, and into a file
+ * of at most 5 MiB beside one before it.
  */
 export class WorkerLog {
   private bytes: number;
