@@ -12,7 +12,7 @@ import { processorTime } from './processor-time.mjs';
 const { readConfig } = await import('#src/config/env.js');
 const { systemClock } = await import('#src/kernel/index.js');
 const { openPlace } = await import('#src/worker/runs/open-place.js');
-const { LocalContext } = await import('#src/worker/runs/local-context.js');
+const { LocalContext, runName } = await import('#src/worker/runs/local-context.js');
 const { launchRun, prepareRun } = await import('#src/worker/runs/run-launch.js');
 const { ownProcessors, ProcessorPool } = await import('#src/worker/runs/processors.js');
 const { findProgram, probeIsolation } = await import('#src/worker/isolation/probe.js');
@@ -33,13 +33,16 @@ try {
   if (plan.means === 'util-linux') place.isolation = await byUtilLinux();
   place.starter.open();
   const nothing = async () => undefined;
-  const parts = { config, clock: systemClock, siteOf: nothing, tokens: { give: nothing } };
+  const service = { inputData: nothing, token: nothing, siteOf: async () => ({}) };
+  const orderText = (order) => JSON.stringify({ ...order, jid: String(order.jid) });
+  const parts = { config, clock: systemClock, service, orderText };
   const context = new LocalContext(parts, place);
   const result = await (plan.kind === 'job' ? jobs(context) : bare(context));
   process.stdout.write(JSON.stringify({ ...result, means: place.isolation.means }));
 } finally {
   clearInterval(awake);
   place.starter.close();
+  place.groups?.close();
   rmSync(place.root.path, { recursive: true, force: true });
   await place.accounts?.freeAbandoned(place.root.path);
 }
@@ -85,6 +88,7 @@ async function jobs(context) {
         run.processors = processors.take(1);
         await launchRun(context, run);
         processors.release(run.processors);
+        place.groups?.remove(runName(run.order));
         if (run.directory.exit()?.code !== 0) throw new Error(`a job failed: ${ballast.length}`);
       }
     }),
