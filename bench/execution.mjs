@@ -1,9 +1,13 @@
-/** Figures of executing jobs on this machine, isolated as it ships. */
+/** Figures of executing jobs on this machine, isolated as it ships but where a peer does not isolate its own. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
+import { Agent, request } from 'undici';
 import { runToEnd } from './frame/processes.mjs';
+import { familyOf, processorTime } from './frame/processor-time.mjs';
+import { quantile } from './frame/statistics.mjs';
 
 /** A Python with HyperQueue in it is looked for here. */
 const PYTHON = join(homedir(), '.cache/gridgate-bench/hyperqueue/bin/python');
@@ -14,6 +18,8 @@ export const options = {
 
 const JOBS = 500;
 const LATENCY_JOBS = 40;
+/** A worker is given the run and asks to start it; the service writes the job, its match and its start. */
+const [TRIPS, COMMITS] = [2, 3];
 /** HyperQueue's client looks once a second whether all are done. */
 const TASKS = 2_000;
 /** Jobs that are submitted at once between two rates, and how long a server rests after the last. */
@@ -22,9 +28,10 @@ const REST_MS = 30_000;
 const MANIFEST = { Executable: '/bin/true', JobName: 'bench', Sites: ['LOCAL.demo'] };
 const POLL_MS = 20;
 
-/** A server that executes jobs. */
-async function executing(bench) {
-  const server = await bench.server({ name: 'executing', env: { GRID_ROLE: 'all' } });
+/** A server that executes jobs, kept apart at that level. */
+async function executing(bench, level = 'auto') {
+  const env = { GRID_ROLE: 'all', GRID_LOCAL_ISOLATION: level };
+  const server = await bench.server({ name: `executing-${level}`, env });
   return { server, token: await server.token('alice') };
 }
 
@@ -83,6 +90,17 @@ async function rateOfBulk({ server, token }) {
   });
 }
 
+/** The same, with the processor time that a job takes. */
+async function rateWithTime(grid) {
+  const { pid } = grid.server;
+  const used = () => [familyOf(pid)[0].usedMs, processorTime(pid)];
+  const before = used();
+  const value = await rateOfBulk(grid);
+  const [service, all] = used().map((usedMs, at) => Math.round((usedMs - before[at]) / JOBS));
+  const note = `a job ${all} ms of processor time, PostgreSQL's not counted; the service's process ${service}`;
+  return { value, note };
+}
+
 const isolated = {
   name: 'execution.isolated',
   title: `${JOBS} isolated jobs /bin/true, submit to the last Done`,
@@ -93,7 +111,7 @@ const isolated = {
     const grid = await executing(bench);
     const rest = { means: 'best', kind: 'bare', starts: JOBS, parallel: availableParallelism() };
     return {
-      figure: () => rateOfBulk(grid),
+      figure: () => rateWithTime(grid),
       floor: async () => {
         const plan = { home: await bench.directory(), ballastMiB: 1, ...rest };
         const { seconds, means } = await bench.process('starts-process.mjs', plan);
@@ -105,19 +123,19 @@ const isolated = {
 
 const hyperQueue = {
   name: 'execution.hyperqueue',
-  title: `${JOBS} isolated jobs /bin/true, submit to the last Done`,
+  title: `${JOBS} jobs /bin/true at level none, submit to the last Done`,
   unit: 'jobs/s',
   better: 'higher',
-  floor: `HyperQueue: ${TASKS} tasks of one job, not isolated, a worker with all processors`,
+  floor: `HyperQueue: ${TASKS} tasks of one job, a worker with all processors`,
   async prepare(bench) {
     if (!existsSync(PYTHON)) {
       bench.log(`execution.hyperqueue is left out: there is no ${PYTHON}`);
       return undefined;
     }
-    const grid = await executing(bench);
+    const grid = await executing(bench, 'none');
     const script = new URL('frame/hyperqueue-process.py', import.meta.url).pathname;
     return {
-      figure: () => rateOfBulk(grid),
+      figure: () => rateWithTime(grid),
       floor: async () => {
         const args = [script, await bench.directory(), String(TASKS)];
         const { signal } = bench.cancel;
@@ -166,23 +184,42 @@ const latency = {
   title: `submit to Running, one job at a time, p50 of ${LATENCY_JOBS}`,
   unit: 'ms',
   better: 'lower',
+  floor: `${TRIPS} round trips to bare node:https and ${COMMITS} commits of PostgreSQL, one after the other`,
   warmUp: false,
   async prepare(bench) {
     const { server, token } = await executing(bench);
+    const bare = await bench.bare({ body: '{}' });
+    const dispatcher = new Agent({ connect: { ca: bare.ca } });
+    const client = new pg.Client({ connectionString: server.database });
+    await client.connect();
+    await client.query('create table bench_commit (n integer)');
     return {
-      figure: async () => {
-        const times = [];
-        for (let n = 0; n < LATENCY_JOBS; n += 1) times.push(await toRunning(server, token));
-        times.sort((a, b) => a - b);
-        return {
-          value: times[LATENCY_JOBS / 2],
-          p50: times[LATENCY_JOBS / 2],
-          p99: times.at(-1),
-        };
+      figure: () => p50Of(() => toRunning(server, token)),
+      floor: () =>
+        p50Of(async () => {
+          const began = performance.now();
+          for (let n = 0; n < TRIPS; n += 1) {
+            await (await request(bare.url, { method: 'POST', body: '{}', dispatcher })).body.dump();
+          }
+          for (let n = 0; n < COMMITS; n += 1) {
+            await client.query({ name: 'commit', text: 'insert into bench_commit values (1)' });
+          }
+          return performance.now() - began;
+        }),
+      finish: async () => {
+        await client.end();
+        await dispatcher.destroy();
       },
     };
   },
 };
+
+async function p50Of(work) {
+  const times = [];
+  for (let n = 0; n < LATENCY_JOBS; n += 1) times.push(await work());
+  const [p50, p99] = [0.5, 0.99].map((part) => quantile(times, part));
+  return { value: p50, p50, p99 };
+}
 
 /** Milliseconds between the first and the Running line of a job's history. */
 async function toRunning(server, token) {
