@@ -1,6 +1,5 @@
 /** What the queue costs when millions wait: claims, submits and lists, beside a queue of a hundredth. */
-import pg from 'pg';
-import { fillQueue } from './job-data/waiting.mjs';
+import { fillQueue, requeue } from './job-data/waiting.mjs';
 
 export const options = {
   waiting: { default: '1000000', description: 'jobs that wait (figures of the queue)' },
@@ -48,22 +47,8 @@ async function claims(bench, { server: { home, database } }, instances, seconds)
   const all = await Promise.all(plans.map((plan) => bench.claims(plan)));
   const jids = all.flatMap((one) => one.jids);
   if (new Set(jids).size < jids.length) throw new Error('a job was given to two instances');
-  await emptyAgain(database);
+  await requeue(database);
   return all;
-}
-
-async function emptyAgain(database) {
-  const client = new pg.Client({ connectionString: database });
-  await client.connect();
-  try {
-    await client.query(
-      `update jobs set status = 'Waiting', minor_status = 'Pilot Agent Submission', site = 'ANY', executor = null
-        where executor like 'bench-%'`,
-    );
-    await client.query('vacuum jobs');
-  } finally {
-    await client.end();
-  }
 }
 
 const claim = (bench, queue) => async (seconds) => {

@@ -59,3 +59,18 @@ export async function fillQueue(database, count) {
     await client.end();
   }
 }
+
+/** Jobs that were given to an executor wait again. */
+export async function requeue(database) {
+  const client = new pg.Client({ connectionString: database });
+  await client.connect();
+  try {
+    await client.query(
+      `update jobs set status = 'Waiting', minor_status = 'Pilot Agent Submission', site = 'ANY', executor = null
+        where executor is not null`,
+    );
+    await client.query('vacuum jobs');
+  } finally {
+    await client.end();
+  }
+}
