@@ -30,11 +30,12 @@ async function main(): Promise<number> {
   for (const name of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
     process.on(name, () => stop.abort(new Error('the worker was told to end')));
   }
-  const { processors, ramMB } = thisMachine();
-  const machine = { processors: Math.max(processors, config.localSlots), ramMB };
+  const whole = thisMachine(); // which may take a while
   const lock = await takeOver(join(directory, 'lock'), stop.signal);
   if (!lock) return 0;
   try {
+    const { processors, ...more } = await whole;
+    const machine = { ...more, processors: Math.max(processors, config.localSlots) };
     await runWorker(
       {
         ...{ directory, config, machine, tags: [], logger },

@@ -58,6 +58,7 @@ const OPTIONS = [
   ['--name <name>', 'its name, for people', { default: hostname() }],
   ['--processors <n>', 'processors for jobs; all unless told', { parse: countOf('--processors') }],
   ['--ram <mb>', 'memory for jobs, MB of 2^20 bytes; all unless told', { parse: countOf('--ram') }],
+  ['--gpus <n>', 'GPUs for jobs; all unless told', { parse: countOf('--gpus', 0) }],
   ['--tag <tag>', 'what jobs may ask for', { repeated: true }],
   [
     '--isolation <level>',
@@ -131,18 +132,7 @@ function explained(error: unknown): unknown {
 async function settingsOf(directory: string, options: Options): Promise<WorkerSettings> {
   const { server, site, name, ca, tag: tags, idle = Infinity, network = false } = options;
   const logger = createLogger('info', new WorkerLog(join(directory, 'log')));
-  const whole = thisMachine();
-  const machine = {
-    processors: options.processors ?? whole.processors,
-    ramMB: options.ram ?? whole.ramMB,
-  };
-  if (machine.ramMB > whole.ramMB) {
-    throw new CommandError(
-      `--ram ${machine.ramMB} is more than the machine has`,
-      2,
-      `it has ${whole.ramMB} MB`,
-    );
-  }
+  const machine = await machineOf(options);
   const config = configOf(directory, machine.processors, options);
   const trusted = ca === undefined ? undefined : await authority(server, ca, directory);
   chosenCa(trusted);
@@ -158,6 +148,24 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
       say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`);
       if (isolation !== 'namespaces' && !network) tell(OPEN_NETWORK);
     },
+  };
+}
+
+/** What jobs may have of the machine. Throws CommandError for more than it has. */
+async function machineOf({ processors, ram, gpus }: Options): Promise<WorkerSettings['machine']> {
+  const whole = await thisMachine();
+  if (ram !== undefined && ram > whole.ramMB) {
+    const text = `--ram ${ram} is more than the machine has`;
+    throw new CommandError(text, 2, `it has ${whole.ramMB} MB`);
+  }
+  if (gpus !== undefined && gpus > whole.gpus.length) {
+    const text = `--gpus ${gpus} is more than the machine has`;
+    throw new CommandError(text, 2, `it has ${whole.gpus.length}: see nvidia-smi -L`);
+  }
+  return {
+    processors: processors ?? whole.processors,
+    ramMB: ram ?? whole.ramMB,
+    gpus: whole.gpus.slice(0, gpus),
   };
 }
 
@@ -314,10 +322,10 @@ function serverOf(word: string): string {
   );
 }
 
-function countOf(option: string): (word: string) => number {
+function countOf(option: string, least = 1): (word: string) => number {
   return (word) => {
-    if (/^[1-9]\d{0,8}$/.test(word)) return Number(word);
-    throw new CommandError(`${option} ${word} is no number from 1 on`, 2);
+    if (/^(0|[1-9]\d{0,8})$/.test(word) && Number(word) >= least) return Number(word);
+    throw new CommandError(`${option} ${word} is no number from ${least} on`, 2);
   };
 }
 

@@ -9,6 +9,7 @@ export { isAway, type RunEnd, RunLife, type RunPlace, shownName } from './run-li
 export {
   catalogueInputs,
   executableOf,
+  gpusOf,
   limitsOf,
   memoryOf,
   planOf,

@@ -70,6 +70,11 @@ export function memoryOf({ manifest }: Pick<RunOrder, 'manifest'>): number {
   return numberIn(manifest['MaxRAM']) ?? numberIn(manifest['MinRAM']) ?? 0;
 }
 
+/** GPUs that a job gets. */
+export function gpusOf({ manifest }: Pick<RunOrder, 'manifest'>): number {
+  return numberIn(manifest['GPUs']) ?? 0;
+}
+
 /** A whole number above zero, which a manifest may write as text too (`wholeNumber`); undefined for anything else. */
 function numberIn(value: JsonValue | undefined): number | undefined {
   const isText = typeof value === 'string' && /^\d{1,15}$/.test(value.trim());

@@ -32,7 +32,7 @@ async function play(hasHappened: () => boolean, quietMs = 0): Promise<void> {
     get current() {
       return current;
     },
-    freeMachine: () => ({ processors: 1, ramMB: 1, ahead: 0 }),
+    freeMachine: () => ({ processors: 1, ramMB: 1, gpus: 0, ahead: 0 }),
     freeSlots: () => 1,
     start: (orders: { jid: bigint; attempt: number }[]) =>
       started.push(...orders.map(({ jid, attempt }) => `${jid}.${attempt}`)),
@@ -130,7 +130,7 @@ describe('the claims of a worker', () => {
     const executor = {
       ...{ root, current: [], fault: null, onFree: () => undefined },
       freeSlots: () => slots,
-      freeMachine: () => ({ processors: 1, ramMB: 1, ahead: 0 }),
+      freeMachine: () => ({ processors: 1, ramMB: 1, gpus: 0, ahead: 0 }),
       reconcile: () => Promise.resolve(),
       start: (orders: { jid: string }[]) => begun.push(...orders.map(({ jid }) => String(jid))),
     };

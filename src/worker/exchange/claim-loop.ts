@@ -154,7 +154,10 @@ export class ClaimLoop {
     if (most === 0) return;
     if (open.most === 0) return this.wake();
     const isMore =
-      most > open.most || free.processors > open.free.processors || free.ramMB > open.free.ramMB;
+      most > open.most ||
+      free.processors > open.free.processors ||
+      free.ramMB > open.free.ramMB ||
+      (free.gpus ?? 0) > (open.free.gpus ?? 0);
     if (isMore) this.later ??= setTimeout(() => this.wakeLate(), MORE_MS).unref();
   }
 
@@ -229,13 +232,14 @@ export class ClaimLoop {
 
   private wish(): Pick<ClaimRequest, 'most' | 'free' | 'fault'> & { isDraining?: true } {
     const { executor } = this.parts;
-    const { processors, ramMB, ahead } = executor.freeMachine();
+    const { processors, ramMB, gpus, ahead } = executor.freeMachine();
     const mayTake = this.hasCompared && !this.isDraining && !this.isServiceEnding;
     return {
       most: mayTake ? Math.min(MOST_CLAIMED, executor.freeSlots()) : 0,
       free: {
         processors: Math.max(0, processors),
         ramMB: Math.max(0, ramMB),
+        gpus: Math.max(0, gpus),
         ahead: Math.max(0, ahead + Math.min(0, processors)),
       },
       ...(executor.fault !== null && { fault: executor.fault.slice(0, MOST_FAULT) }),

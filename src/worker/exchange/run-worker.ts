@@ -10,7 +10,7 @@ import { isAway, type RunOrder } from '#src/jobs/run/index.js';
 import type { IsolationLevel } from '../isolation/isolation.js';
 import { bootId } from '../runs/local-context.js';
 import { LocalProcessExecutor } from '../runs/local-process.executor.js';
-import type { Share } from '../runs/machine-load.js';
+import type { Machine } from '../runs/machine-load.js';
 import type { WorkerConfig } from '../runs/worker-config.js';
 import { ClaimLoop } from './claim-loop.js';
 import { RemoteRunService } from './remote-run-service.js';
@@ -33,7 +33,7 @@ export interface WorkerSettings {
   /** Limits of its jobs and how they are kept apart, with the directory in which they run. */
   config: WorkerConfig;
   /** What jobs may have of the machine. */
-  machine: Share;
+  machine: Machine;
   tags: string[];
   /** Jobs of sites that give them the network may have that of this machine. */
   allowsNetwork: boolean;
@@ -175,7 +175,8 @@ class Worker {
   private factsOf(isolation: IsolationLevel): WorkerFacts {
     const { machine, tags } = this.settings;
     const { hasMemoryGroups: memoryCgroup } = this.executor;
-    return { ...machine, isolation, ...(tags.length > 0 && { tags }), memoryCgroup };
+    const whole = { ...machine, gpus: machine.gpus.length };
+    return { ...whole, isolation, ...(tags.length > 0 && { tags }), memoryCgroup };
   }
 
   /** Nobody waits for its runs any more. */

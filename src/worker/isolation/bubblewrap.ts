@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { RUN_FILES, type Enclosure, type Isolation, type JobPlaces } from './isolation.js';
 import { isShown, type SystemView } from './system-view.js';
 
@@ -51,7 +51,7 @@ export class Bubblewrap implements Isolation {
     return isShown(this.input.view, path);
   }
 
-  commandOf({ path, uid, hasNetwork, hasToken }: Enclosure): string[] {
+  commandOf({ path, uid, hasNetwork, hasToken, devices }: Enclosure): string[] {
     const own = (name: string, target: string, how = '--bind') => [how, join(path, name), target];
     return [
       ...(uid === undefined ? [] : this.input.becomeAccount(uid)),
@@ -62,6 +62,8 @@ export class Bubblewrap implements Isolation {
       ...own(RUN_FILES.launch, JOB_PLACES.launch, '--ro-bind'),
       ...(hasToken ? own(RUN_FILES.token, JOB_PLACES.token, '--ro-bind') : []),
       ...this.shared,
+      ...devices.flatMap((device) => ['--dev-bind', device, `/dev/${basename(device)}`]),
+      ...['--remount-ro', '/dev'],
       ...(hasNetwork ? [] : ['--unshare-net']),
       ...['--remount-ro', '/', '--chdir', JOB_PLACES.work],
       // The last word is read by nobody but who looks for orphaned processes.
@@ -94,6 +96,5 @@ function sharedArguments(input: NamespacesInput & { hasFilter: boolean }): strin
     ]),
     ...view.hidden.flatMap((path) => ['--perms', '0555', '--size', '4096', '--tmpfs', path]),
     ...view.hidden.flatMap((path) => ['--remount-ro', path]),
-    ...['--remount-ro', '/dev'],
   ];
 }

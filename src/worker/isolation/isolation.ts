@@ -13,6 +13,8 @@ export interface Enclosure {
   hasNetwork: boolean;
   /** It has a directory with a token. */
   hasToken: boolean;
+  /** Device files of the machine that it gets beside those that every job has; each has its own name in `/dev`. */
+  devices: readonly string[];
 }
 
 /**

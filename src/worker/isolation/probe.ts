@@ -175,7 +175,7 @@ async function faultOf(isolation: Isolation, input: ProbeInput): Promise<string 
     const script = `umask 022; : >${places.work}/done && : >${places.tmp}/done`;
     prepareTrial(path, script, uid);
     const hasNetwork = isolation.sharesNetwork;
-    const command = isolation.commandOf({ path, uid, hasNetwork, hasToken: false });
+    const command = isolation.commandOf({ path, uid, hasNetwork, hasToken: false, devices: [] });
     const said = await runTrial(path, command, { isolation, directory: input.directory });
     const isDone = statSync(join(path, RUN_FILES.work, 'done'), { throwIfNoEntry: false });
     return isDone ? undefined : said;

@@ -29,14 +29,14 @@ export class UtilLinux implements Isolation {
     return isShown(this.input.view, path);
   }
 
-  commandOf({ path, uid, hasNetwork }: Enclosure): string[] {
+  commandOf({ path, uid, hasNetwork, devices }: Enclosure): string[] {
     return [
       ...(uid === undefined ? [] : this.input.becomeAccount(uid)),
       this.unshare,
       ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts', '--cgroup'],
       ...(hasNetwork ? [] : ['--net']),
       ...['--fork', '--kill-child=KILL', '--propagation', 'private'],
-      ...['--', '/bin/sh', this.files.script, path, this.files.root],
+      ...['--', '/bin/sh', this.files.script, path, this.files.root, ...devices],
     ];
   }
 }
@@ -92,6 +92,7 @@ function mountOf({ from, to }: Place): string {
 
 const HEAD = [
   'run=$1 root=$2',
+  'shift 2',
   'set -e',
   "trap '[ $? = 0 ] || exit 125' EXIT",
   'umask 022',
@@ -138,6 +139,10 @@ function devices(shmBytes: number): string[] {
     'mount -t tmpfs -o mode=755,size=64k,nr_inodes=64,nosuid tmpfs dev',
     'for name in null zero full random urandom tty; do',
     '  : >dev/$name; mount --bind /dev/$name dev/$name',
+    'done',
+    // What this run has beside.
+    'for device; do',
+    '  name=${device##*/}; : >"dev/$name"; mount --bind "$device" "dev/$name"',
     'done',
     'mkdir dev/shm',
     `mount -t tmpfs -o mode=1777,size=${shmBytes},nosuid,nodev tmpfs dev/shm`,

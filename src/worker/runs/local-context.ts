@@ -15,7 +15,7 @@ import type { AccountPool } from '../isolation/account-pool.js';
 import type { Isolation } from '../isolation/isolation.js';
 import type { MemoryGroups } from '../isolation/memory-group.js';
 import type { JobRights } from './job-rights.js';
-import type { Share } from './machine-load.js';
+import type { Machine } from './machine-load.js';
 import { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import type { RunRoot } from './run-root.js';
@@ -29,7 +29,7 @@ export interface LocalProcessParts {
   clock: Clock;
   service: RunService;
   /** What jobs may have of the machine. */
-  machine: Share;
+  machine: Machine;
   /** What is kept of an order in the directory of its run. */
   orderText: (order: RunOrder) => string;
 }

@@ -1,11 +1,18 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
-import { isAway, type OutputPlaces, type RunLife, type RunOrder } from '#src/jobs/run/index.js';
+import {
+  gpusOf,
+  isAway,
+  type OutputPlaces,
+  type RunLife,
+  type RunOrder,
+} from '#src/jobs/run/index.js';
 import { bootId, runName, type LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad, type Share } from './machine-load.js';
 import { openExecutor, roundsOf, type OpenExecutor } from './open-executor.js';
 import { ownProcessors } from './processors.js';
 import type { RunCleaner } from './run-cleaner.js';
+import { notedGpus } from './run-directory.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { untilEnd } from './run-recovery.js';
@@ -57,7 +64,8 @@ export class LocalProcessExecutor {
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
     this.pace = new RunPace(this.slots);
-    this.machine = new MachineLoad(parts.machine, this.slots, ownProcessors());
+    const noted = (): string[] => notedGpus(this.root);
+    this.machine = new MachineLoad(parts.machine, this.slots, ownProcessors(), noted);
   }
 
   /** The directory of runs. */
@@ -273,7 +281,12 @@ export class LocalProcessExecutor {
 
   private async finish(run: LocalRun): Promise<void> {
     try {
-      await this.life.finish(run, await this.whenOpen().place.endOf(run));
+      const end = await this.whenOpen().place.endOf(run);
+      if (gpusOf(run.order) > 0) {
+        run.directory.dropGpus();
+        this.startNext();
+      }
+      await this.life.finish(run, end);
     } catch (error) {
       if (!(error instanceof MachineFault)) throw error;
       await this.refuse(run, error); // its program has not run

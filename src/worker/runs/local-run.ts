@@ -1,4 +1,5 @@
 import { type RunOrder, type RunPlan, SITE_PATH } from '#src/jobs/run/index.js';
+import type { Gpu } from './gpus.js';
 import type { Share } from './machine-load.js';
 import type { RunDirectory, StartRecord } from './run-directory.js';
 
@@ -15,6 +16,8 @@ export class LocalRun {
   share: Share | undefined;
   /** Processors that it may use, by their numbers; empty for all. */
   processors: readonly number[] = [];
+  /** Its GPUs while this process starts it and sees it run; what counts beside stands in its directory. */
+  gpus: readonly Gpu[] = [];
   /** Its account; undefined for the service's own. */
   uid: number | undefined;
   /** When its permission to start ends, seconds of /proc/uptime; undefined: never. */

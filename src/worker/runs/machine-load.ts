@@ -1,18 +1,30 @@
 import { availableParallelism, totalmem } from 'node:os';
-import { memoryOf, processorsOf, type RunOrder } from '#src/jobs/run/index.js';
+import { gpusOf, memoryOf, processorsOf, type RunOrder } from '#src/jobs/run/index.js';
+import { findGpus, GpuPool, type Gpu } from './gpus.js';
 import { processorsOfProcess, ProcessorPool } from './processors.js';
 
 const MIB = 2 ** 20;
 
-/** What a run takes of its machine, or what the machine has; memory in MB of 2^20 bytes. */
-export interface Share {
+/** Processors, and memory in MB of 2^20 bytes. */
+interface Size {
   processors: number;
   ramMB: number;
 }
 
+/** What a run takes of its machine, or what is free there. */
+export interface Share extends Size {
+  gpus: number;
+}
+
+/** What jobs may have of a machine. */
+export interface Machine extends Size {
+  gpus: readonly Gpu[];
+}
+
 /** What this machine has. */
-export function thisMachine(): Share {
-  return { processors: availableParallelism(), ramMB: Math.floor(totalmem() / MIB) };
+export async function thisMachine(): Promise<Machine> {
+  const gpus = await findGpus();
+  return { processors: availableParallelism(), ramMB: Math.floor(totalmem() / MIB), gpus };
 }
 
 /** A run as far as its place on the machine goes. */
@@ -20,7 +32,10 @@ interface PlacedRun {
   readonly order: Pick<RunOrder, 'manifest' | 'declared'>;
   share: Share | undefined;
   isOver?: boolean;
+  /** It was started by an earlier process, and what it has stands in its directory. */
+  isAttached?: boolean;
   processors: readonly number[];
+  gpus: readonly Gpu[];
 }
 
 /**
@@ -31,34 +46,41 @@ export class MachineLoad {
   /** Runs that have their place. */
   running = 0;
   private readonly pool: ProcessorPool;
-  private readonly taken: Share = { processors: 0, ramMB: 0 };
-  private readonly whole: Share;
+  private readonly gpus: GpuPool;
+  private readonly taken: Size = { processors: 0, ramMB: 0 };
+  private readonly whole: Size;
 
+  /** `notedGpus` are those that stand in directories of runs. */
   constructor(
-    own: Share,
+    { gpus, ...own }: Machine,
     private readonly slots: number,
     processors: readonly number[],
+    notedGpus: () => Iterable<string>,
   ) {
     this.pool = new ProcessorPool(processors);
+    this.gpus = new GpuPool(gpus, notedGpus);
     this.whole = { ...own, processors: Math.max(own.processors, slots) };
   }
 
   /** What is free when all of these have their places. */
   freeBeside(runs: Iterable<PlacedRun>): Share {
-    const free = this.freeOf(this.whole);
+    const free = { ...this.freeOf(this.whole), gpus: this.gpus.free.length };
     for (const run of runs) {
       if (run.share || run.isOver === true) continue;
       const share = this.shareOf(run);
       free.processors -= share.processors;
       free.ramMB -= share.ramMB;
+      free.gpus -= share.gpus;
     }
     return free;
   }
 
-  /** True when it can start beside the others; alone it always can. */
+  /** True when it can start beside the others; alone it always can, but for GPUs that are not there. */
   hasPlaceFor(run: PlacedRun): boolean {
+    const share = this.shareOf(run);
+    if (share.gpus > 0 && share.gpus > this.gpus.free.length) return false;
     if (this.running === 0) return true;
-    const [free, share] = [this.freeOf(this.wholeFor(run)), this.shareOf(run)];
+    const free = this.freeOf(this.wholeFor(run));
     return (
       this.running < this.slots && share.processors <= free.processors && share.ramMB <= free.ramMB
     );
@@ -71,6 +93,7 @@ export class MachineLoad {
       pid === undefined
         ? this.pool.take(run.share.processors)
         : this.pool.takeThese(processorsOfProcess(pid));
+    run.gpus = run.isAttached === true ? [] : this.gpus.take(run.share.gpus);
     this.running += 1;
     this.taken.processors += run.share.processors;
     this.taken.ramMB += run.share.ramMB;
@@ -79,6 +102,7 @@ export class MachineLoad {
   leave(run: PlacedRun): void {
     this.running -= 1;
     this.pool.release(run.processors);
+    this.gpus.release(run.gpus);
     this.taken.processors -= run.share?.processors ?? 0;
     this.taken.ramMB -= run.share?.ramMB ?? 0;
   }
@@ -88,16 +112,17 @@ export class MachineLoad {
     return {
       processors: processorsOf(run.order),
       ramMB: Math.min(memoryOf(run.order), this.wholeFor(run).ramMB),
+      gpus: gpusOf(run.order),
     };
   }
 
-  private freeOf(whole: Share): Share {
+  private freeOf(whole: Size): Size {
     const { taken } = this;
     return { processors: whole.processors - taken.processors, ramMB: whole.ramMB - taken.ramMB };
   }
 
   /** What its site declares is believed. */
-  private wholeFor({ order }: PlacedRun): Share {
+  private wholeFor({ order }: PlacedRun): Size {
     const { whole } = this;
     return {
       processors: Math.max(whole.processors, order.declared?.processors ?? 0),

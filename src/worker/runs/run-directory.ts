@@ -7,6 +7,7 @@ import {
   fchownSync,
   mkdirSync,
   openSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -34,6 +35,8 @@ export const TOKEN_FILE = 'bearer';
 export const ASIDE = '.gone';
 /** Name of the file with what is kept of the order. */
 export const ORDER_FILE = 'order';
+const GPUS_FILE = 'gpus';
+const RUN_NAME = /^\d+\.\d+$/;
 const SAID_BYTES = 500;
 
 /**
@@ -82,6 +85,21 @@ export class RunDirectory {
   /** Keeps an order, before anything else is there. */
   writeOrder(text: string): void {
     this.write(ORDER_FILE, text);
+  }
+
+  /** Notes which GPUs the run has, by their device files, before it is started. */
+  noteGpus(devices: readonly string[]): void {
+    this.write(GPUS_FILE, devices.join('\n'));
+  }
+
+  /** Those that were noted. */
+  gpus(): string[] {
+    return this.read(GPUS_FILE)?.split('\n') ?? [];
+  }
+
+  /** Nothing of the run lives: others may have its GPUs. */
+  dropGpus(): void {
+    rmSync(join(this.path, GPUS_FILE), { force: true });
   }
 
   /** Makes the file of one output; answers its path. The job may open its descriptor of it again, as `/dev/stdout`. */
@@ -223,4 +241,10 @@ export class RunDirectory {
       throw error;
     }
   }
+}
+
+/** The GPUs that runs with a directory there have. Throws the file system's error. */
+export function notedGpus(root: string): string[] {
+  const runs = readdirSync(root).filter((name) => RUN_NAME.test(name));
+  return runs.flatMap((name) => new RunDirectory(join(root, name)).gpus());
 }

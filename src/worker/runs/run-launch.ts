@@ -1,7 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
+import { MachineFault } from '#src/kernel/index.js';
 import {
   catalogueInputs,
+  gpusOf,
   inputDataVariables,
   isAway,
   limitsOf,
@@ -16,6 +18,7 @@ import {
   writeInputData,
 } from '#src/jobs/run/index.js';
 import { findProgram } from './find-program.js';
+import { deviceFiles, visibleDevices } from './gpus.js';
 import { RUN_FILES, type JobPlaces } from '../isolation/isolation.js';
 import { requireInterpreter } from './find-interpreter.js';
 import { trustedOwnAddress } from './network-rule.js';
@@ -29,6 +32,8 @@ import { supervisorCommand } from '../isolation/supervisor.js';
 
 /** Variable of every process of a run, by which people and tests find them. */
 const RUN_MARKER = 'GRIDGATE_RUN';
+/** Tells programs which GPUs they have; empty: none. */
+const GPUS_VARIABLE = 'CUDA_VISIBLE_DEVICES';
 /**
  * Where no control group bounds it: address space of one process for each byte of memory that the job may use. Programs reserve more than they use, and
  * a job that uses too much is to be ended with that reason, not to fail with one of its own.
@@ -117,7 +122,9 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
   const { config, clock } = context.parts;
   const { isolation, taskset, root, starter, groups } = context.place;
   const { plan, order, directory, uid } = run;
-  const { hasNetwork, processors } = run;
+  const { hasNetwork, processors, gpus } = run;
+  if (gpus.length < gpusOf(order)) throw new MachineFault('a job has fewer GPUs than it asked for');
+  if (gpus.length > 0) directory.noteGpus(gpus.map(({ device }) => device));
   const bind =
     taskset === undefined || processors.length === 0 ? [] : [taskset, '-c', processors.join(',')];
   const { memoryMb } = limitsOf(order, config);
@@ -125,8 +132,11 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
   const supervisor = supervisorCommand(
     {
       cpuSeconds: order.cpuTime,
+      // Programs with a GPU reserve more addresses than the machine has memory.
       memoryKiB:
-        group === undefined ? Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE) : undefined,
+        group === undefined && gpus.length === 0
+          ? Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE)
+          : undefined,
       group,
       fileBlocks: Math.ceil(config.jobOutputBytes / 512),
       openFiles: config.jobOpenFiles,
@@ -134,7 +144,7 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
     },
     {
       command: isolation.commandOf({
-        ...{ path: directory.path, uid, hasNetwork },
+        ...{ path: directory.path, uid, hasNetwork, devices: deviceFiles(gpus) },
         hasToken: directory.hasToken(),
       }),
       ...(isolation.hasDescriptors ? { filter: join(root.path, 'etc', 'filter') } : {}),
@@ -152,7 +162,11 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
     cwd: directory.path,
     output: { stdout, stderr },
     // Nothing of the service's own (tokens, database) is in it, and nothing of the job's: the shell may be root's.
-    env: { PATH: SITE_PATH, [RUN_MARKER]: context.markOf(order) },
+    env: {
+      PATH: SITE_PATH,
+      [RUN_MARKER]: context.markOf(order),
+      [GPUS_VARIABLE]: visibleDevices(gpus, isolation.level === 'namespaces'),
+    },
   });
 }
 
