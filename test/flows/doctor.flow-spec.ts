@@ -92,6 +92,26 @@ describe('gridgate doctor', () => {
     expect(by['signing keys']?.advice).toContain('GRID_KEY_ENCRYPTION_KEY');
   });
 
+  it('warns of local sites that declare more GPUs than the machine has', async () => {
+    const insert = `insert into registry_site (name, position, backend, options, gpus)
+      values ('LOCAL.many', 60, 'local-process', '{}', 64)`;
+    await grid.sql(insert);
+    try {
+      const { by, faults } = await findings(environment(grid));
+      expect(by['GPUs of local sites']).toEqual({
+        check: 'GPUs of local sites',
+        state: 'warning',
+        text: expect.stringMatching(
+          /^this machine has \d+, and LOCAL\.many declares 64: no job that asks for GPUs starts there$/,
+        ),
+        advice: 'Let them declare what `nvidia-smi -L` shows',
+      });
+      expect(faults).toEqual([]);
+    } finally {
+      await grid.sql(`delete from registry_site where name = 'LOCAL.many'`);
+    }
+  });
+
   it('prints lines for people, each fault with what to do, and no secret of the database', async () => {
     const url = 'postgres://gridgate:open-sesame@127.0.0.1:1/grid';
     const ended = await user.run(['doctor'], environment(grid, { DATABASE_URL: url }));

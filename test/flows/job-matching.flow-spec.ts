@@ -4,12 +4,18 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePorts } from '../support/ports.mjs';
 import { awaitFinal, awaitStatus, pastOf, sandboxOf, show, submit } from '../support/jobs.js';
-import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import {
+  eventually,
+  HAS_WORKERS,
+  startGrid,
+  type Grid,
+  type GridClient,
+} from '../support/testbed.js';
 
 const MACHINE = availableParallelism();
 const REGISTRY = `sites:
   LOCAL.machine: { backend: local-process }
-  LOCAL.three: { backend: local-process, processors: 3, ramMB: 3000, gpus: 1 }
+  LOCAL.three: { backend: local-process, processors: 3, ramMB: 3000, gpus: 64 }
   LOCAL.slots: { backend: local-process, slots: 1 }
   LOCAL.short: { backend: local-process, processors: 4, maxWallTime: 60, tags: [el9] }
 `;
@@ -90,13 +96,27 @@ describe('jobs and the sites that can hold them', () => {
   it.each([
     ['memory', 'LOCAL.three', { MaxRAM: 1500 }, 2],
     ['memory that is needed at least', 'LOCAL.three', { MinRAM: 3000 }, 1],
-    ['GPUs', 'LOCAL.three', { GPUs: 1 }, 1],
     ['jobs', 'LOCAL.slots', {}, 1],
   ])('counts %s of a site', async (_what, site, wants, most) => {
     const path = log();
     const manifests = Array.from({ length: 4 }, () => noted(site, path, wants));
     await awaitFinal(alice, await submit(alice, manifests));
     expect([linesOf(path).length, peakOf(path)]).toEqual([8, most]);
+  });
+
+  it('starts no job with GPUs where the site declares more of them than the machine has, and says so', async () => {
+    const [jid = 0] = await submit(alice, [sh('LOCAL.three', 'true', { GPUs: 64 })]);
+    const [plain = 0] = await submit(alice, [sh('LOCAL.three', 'true')]);
+    await awaitStatus(alice, plain, ['Done']);
+    const sentence = HAS_WORKERS
+      ? /^None of its workers has so many GPUs: the most is \d+$/
+      : /^It declares 64 GPUs and its machine has \d+: no job that asks for GPUs starts there$/;
+    await eventually(async () => {
+      const { body } = await alice.get(`/jobs/${jid}/explain`);
+      return sentence.test(String(body.sites['LOCAL.three']));
+    }, 'the sentence');
+    expect(await show(alice, jid)).toMatchObject({ status: 'Waiting' });
+    expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
   });
 
   it('gives each job its own processors, and says how many', async () => {

@@ -3,7 +3,7 @@ import { access } from 'node:fs/promises';
 import { KeysService } from '../../auth/index.js';
 import { RegistryService } from '../../registry/index.js';
 import { SANDBOX_STORE, type SandboxStore } from '../../jobs/index.js';
-import { describeLocalIsolation } from '../../worker/index.js';
+import { describeLocalIsolation, thisMachine } from '../../worker/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { onService, type CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from '../doctor/balancer-checks.js';
@@ -12,6 +12,7 @@ import { fault, reasonOf, skipped, type Finding, type FindingState } from '../do
 import {
   checkApplications,
   checkBorders,
+  checkGpus,
   checkKeys,
   isolationFinding,
 } from '../doctor/service-checks.js';
@@ -88,6 +89,7 @@ async function examineService(context: CliContext): Promise<Finding[]> {
       await checkStore(context.config, app.get<SandboxStore>(SANDBOX_STORE)),
       ...(await checkSlurm(context.config, { owners, groups })),
       ...(await checkSlurmSites(context.config, contents.sites, { owners, groups })),
+      ...checkGpus(context.config, contents.sites, (await thisMachine()).gpus.length),
     ];
   } catch (error) {
     const advice = 'A server with these settings does not start';

@@ -1,7 +1,13 @@
 import { demandsPkce, type KeysService } from '../../auth/index.js';
 import { openSettings, type Config } from '#src/config/index.js';
 import type { IsolationReport } from '../../worker/index.js';
-import { groupsBesideVos, hasSeveralVos, type Client, type Group } from '../../registry/index.js';
+import {
+  groupsBesideVos,
+  hasSeveralVos,
+  type Client,
+  type Group,
+  type Site,
+} from '../../registry/index.js';
 import { fault, ok, reasonOf, skipped, warning, type Finding } from './finding.js';
 
 /** The signing keys can be opened with the key of this environment, and one of them signs. */
@@ -68,6 +74,25 @@ export function checkBorders(
     `beside several, the groups ${outside.join(', ')} have NormalUser and belong to none`,
     'Give them a `vo`: what their members submit belongs to none, and with another property they see that of all',
   );
+}
+
+/** Does this machine have the GPUs that its sites declare? Nothing where none declares any. */
+export function checkGpus(
+  { allowLocalExecutor }: Pick<Config, 'allowLocalExecutor'>,
+  sites: readonly Site[],
+  has: number,
+): Finding[] {
+  const check = 'GPUs of local sites';
+  const declaring = sites.filter(
+    ({ backend, gpus = 0 }) => backend === 'local-process' && gpus > 0,
+  );
+  if (!allowLocalExecutor || declaring.length === 0) return [];
+  const lacking = declaring.filter(({ gpus = 0 }) => gpus > has);
+  if (lacking.length === 0)
+    return [ok(check, `this machine has ${has}, and no site declares more`)];
+  const names = lacking.map(({ name, gpus }) => `${name} declares ${gpus}`).join(', ');
+  const text = `this machine has ${has}, and ${names}: no job that asks for GPUs starts there`;
+  return [warning(check, text, 'Let them declare what `nvidia-smi -L` shows')];
 }
 
 /** How local jobs are kept apart from the service and each other on this machine. */

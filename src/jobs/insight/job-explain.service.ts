@@ -15,7 +15,7 @@ import {
   silenceOf,
   type LiveExecutor,
 } from '../matching/dispatch.repository.js';
-import { placeFault } from '../matching/place-report.js';
+import { gpuFault, placeFault } from '../matching/place-report.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { QueuePlace, type Ahead } from './queue-place.js';
 import type { Job } from '../state/job.entity.js';
@@ -128,7 +128,7 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   const drain = now.registry.drainOf(site.name);
   if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
-  return placeFault(site, now.live);
+  return placeFault(site, now.live) ?? gpuFault(site, now.wanted.gpus, now.live);
 }
 
 /** It was given to a batch system, which starts it when it likes. */

@@ -34,7 +34,10 @@ export interface JobToAdmit {
 export type ExecutorSign = Pick<Executor, 'id' | 'backend' | 'fault'>;
 
 /** An executor that was heard of lately. */
-export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'>;
+export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'> & {
+  /** Of a worker's machine, or of the one with the most among those of a site. */
+  gpus?: number | null;
+};
 
 /** Seconds without a sign of life. */
 export interface Silence {
@@ -317,16 +320,18 @@ export class DispatchRepository {
   }: Silence): Promise<ReadonlyMap<string, LiveExecutor>> {
     const rows = await this.database.query<LiveExecutor & { executor: string }>({
       name: 'jobs-live-executors',
-      text: `select executor, backend, fault from job_executors
-          where backend <> 'worker' and seen_at > clock_timestamp() - make_interval(secs => $1)
+      text: `select e.executor, e.backend, e.fault, (w.facts ->> 'gpus')::integer as gpus from job_executors e
+          left join worker w on w.site is null and w.removed_at is null and e.executor = 'local:' || w.id
+          where e.backend <> 'worker' and e.seen_at > clock_timestamp() - make_interval(secs => $1)
         union all
-        select 'worker:' || w.site, 'worker', case when bool_or(e.fault is null) then null else min(e.fault) end
+        select 'worker:' || w.site, 'worker', case when bool_or(e.fault is null) then null else min(e.fault) end,
+            max((w.facts ->> 'gpus')::integer)
           from worker w join job_executors e on e.executor = 'worker:' || w.id
           where w.removed_at is null and e.seen_at > clock_timestamp() - make_interval(secs => $2)
           group by w.site`,
       values: [ofExecutors, ofWorkers],
     });
-    return new Map(rows.map(({ executor, backend, fault }) => [executor, { backend, fault }]));
+    return new Map(rows.map(({ executor, ...live }) => [executor, live]));
   }
 
   /**

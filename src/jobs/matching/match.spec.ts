@@ -96,6 +96,20 @@ describe('Match', () => {
     expect(placed([one], { sites, used: { A: taken } })).toEqual([]);
   });
 
+  it('gives no job with GPUs to a site that declares more than its machine has, and keeps nothing for it', () => {
+    const sites = [site('A', { gpus: 2, slots: 1 }), site('B', { gpus: 1, slots: 1 })];
+    const machine = { ...EVERYTHING, gpus: 1, mostGpus: 1 };
+    const [old, late, plain] = [job({ gpus: 1, waited: 100 }), job({ gpus: 1 }), job()];
+    expect(placed([old, late, plain], { sites, machine })).toEqual([
+      [old.jid, 'B'],
+      [plain.jid, 'A'],
+    ]);
+    const wanting = job({ gpus: 1, wantedSites: ['A'], waited: 100 });
+    expect(placed([wanting, plain], { sites: sites.slice(0, 1), machine })).toEqual([
+      [plain.jid, 'A'],
+    ]);
+  });
+
   it.each<[string, Partial<QueuedJob>, string[]]>([
     ['wants one', { wantedSites: ['B'] }, ['B']],
     ['bans one', { bannedSites: ['A'] }, ['B']],

@@ -40,6 +40,26 @@ export function placeFault(
   return executor.fault === null ? undefined : unusable(executor.fault);
 }
 
+/** Why a job that asks for so many GPUs starts on no machine that is there; undefined when that does not keep it. */
+export function gpuFault(
+  site: Site,
+  wanted: number,
+  live: ReadonlyMap<string, LiveExecutor>,
+): string | undefined {
+  const { backend, gpus = 0 } = site;
+  const own = ownExecutorOf(site);
+  if (wanted === 0 || backend === 'slurm') return undefined;
+  const places = [...live].filter(([id, one]) =>
+    own === undefined ? one.backend === backend : id === own,
+  );
+  const most = Math.max(0, ...places.map(([, one]) => one.gpus ?? 0));
+  if (backend === 'worker') {
+    return wanted > most ? `None of its workers has so many GPUs: the most is ${most}` : undefined;
+  }
+  const text = `It declares ${gpus} GPUs and its machine has ${most}: no job that asks for GPUs starts there`;
+  return gpus > most ? text : undefined;
+}
+
 /** Of executors that several sites or instances have one is enough. */
 function sharedFault(
   { backend }: Site,

@@ -32,6 +32,7 @@ export class SiteCapacity {
   fits(job: Wishes, site: Site): boolean {
     return (
       this.fitsSite(job, site) &&
+      this.mayHaveGpus(job, site) &&
       isEnough(this.machine.ramMB, ramOf(job, site)) &&
       isEnough(this.machine.gpus ?? Infinity, job.gpus) &&
       this.fitsMachine(job.processors)
@@ -69,12 +70,18 @@ export class SiteCapacity {
   /** Whether the machine could hold the job if nothing else ran there. */
   private couldHold(job: Wishes, site: Site): boolean {
     const { whole } = this.machine;
+    if (!this.mayHaveGpus(job, site)) return false;
     return (
       whole === undefined ||
       (job.processors <= whole.processors &&
         ramOf(job, site) <= whole.ramMB &&
         job.gpus <= whole.gpus)
     );
+  }
+
+  /** False for a job with GPUs where the site declares more of them than the machine has. */
+  private mayHaveGpus(job: Wishes, { gpus = 0 }: Site): boolean {
+    return job.gpus === 0 || gpus <= (this.machine.mostGpus ?? Infinity);
   }
 
   /** Whether the site's own room is enough, whatever is free on the machine. */

@@ -44,6 +44,8 @@ export interface FreeMachine {
   ramMB: number;
   /** Undefined: what its sites declare is believed. */
   gpus?: number | undefined;
+  /** A site that declares more GPUs than this gets no job that asks for one; undefined: any may. */
+  mostGpus?: number | undefined;
   /** All that it has when nothing runs: nothing is kept for a job that it could never hold. Undefined: what its sites declare. */
   whole?: { processors: number; ramMB: number; gpus: number } | undefined;
 }

@@ -367,7 +367,7 @@ function givenMachine({ facts }: WorkerEntity, free: ClaimRequest['free']): Free
   };
 }
 
-/** Of the service's own machine its sites may declare more than it seems to have, and their GPUs are believed. */
+/** Of the service's own machine its sites may declare more than it seems to have, but for GPUs. */
 function ownMachine(
   { facts }: WorkerEntity,
   free: ClaimRequest['free'],
@@ -377,7 +377,7 @@ function ownMachine(
     free[name] + Math.max(0, ...sites.map((site) => (site[name] ?? 0) - (facts[name] ?? 0)));
   return {
     ...{ processors: withDeclared('processors'), ramMB: withDeclared('ramMB') },
-    ahead: free.ahead ?? 0,
+    ...{ ahead: free.ahead ?? 0, gpus: free.gpus ?? 0, mostGpus: facts.gpus ?? 0 },
   };
 }
 
