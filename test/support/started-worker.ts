@@ -12,6 +12,8 @@ import { eventually, removeGroups, support, type Grid, type StartOptions } from 
 export interface WorkerPlace extends Pick<StartOptions, 'root' | 'program' | 'through'> {
   /** Its directory; else one of its own, which goes with it. */
   directory?: string;
+  /** Where programs are looked for, when that is not the PATH of the tests. */
+  path?: string;
   /** The service, when that is not at the address of the grid. */
   server?: string;
 }
@@ -55,7 +57,7 @@ export class StartedWorker {
   /** Starts the program, wherever the service is. */
   async begin(): Promise<void> {
     const { through = [], root = support().root, program = process.execPath } = this.place;
-    const { server = this.grid.url } = this.place;
+    const { server = this.grid.url, path = process.env['PATH'] } = this.place;
     const words = ['worker', 'run', '--server', server, '--site', this.site];
     const more = ['--directory', this.directory, '--ca', join(this.grid.home, 'pki/ca.crt')];
     const [first, ...rest] = [...through, program, join(root, 'bin/gridgate.mjs')];
@@ -65,7 +67,7 @@ export class StartedWorker {
       [...rest, ...words, ...more, '--secret-file', '-', ...this.options],
       {
         cwd: through.length > 0 ? '/' : root,
-        env: { PATH: process.env['PATH'], HOME: this.directory },
+        env: { PATH: path, HOME: this.directory },
         stdio: ['pipe', 'pipe', 'pipe'],
       },
     );
