@@ -86,22 +86,27 @@ describe('the GPUs of a worker', () => {
   const explained = async (jid: number): Promise<string> =>
     (await alice.get(`/jobs/${jid}/explain`)).body.sites[site];
 
-  it('are each of one run, by their UUIDs; other runs have none', async () => {
-    await started();
-    const [one, two, none] = [await begin('one', 1), await begin('two', 1), await begin('none')];
-    for (const jid of [one, two, none]) await awaitStatus(alice, jid, ['Running']);
-    const third = await begin('third', 1);
-    const plain = await begin('plain');
-    await awaitStatus(alice, plain, ['Running']); // which was submitted later
-    expect(await show(alice, third)).toMatchObject({ status: 'Waiting' });
-    end('one');
-    await awaitStatus(alice, third, ['Running']);
-    for (const name of ['two', 'none', 'third', 'plain']) end(name);
-    const said = [await saidBy(one), await saidBy(two)];
-    expect(said.toSorted()).toEqual(UUIDS.map((uuid) => `devices: ${uuid}.\n`));
-    expect(await saidBy(third)).toBe(said[0]); // what the first one has left
-    expect([await saidBy(none), await saidBy(plain)]).toEqual(['devices: .\n', 'devices: .\n']);
-  });
+  it.each(['auto', 'none'])(
+    'are each of one run, by their UUIDs; other runs have none (%s)',
+    async (level) => {
+      await started('--isolation', level);
+      for (const name of ['one', 'two', 'none', 'third', 'plain'])
+        rmSync(join(outside, name), { force: true });
+      const [one, two, none] = [await begin('one', 1), await begin('two', 1), await begin('none')];
+      for (const jid of [one, two, none]) await awaitStatus(alice, jid, ['Running']);
+      const third = await begin('third', 1);
+      const plain = await begin('plain');
+      await awaitStatus(alice, plain, ['Running']); // which was submitted later
+      expect(await show(alice, third)).toMatchObject({ status: 'Waiting' });
+      end('one');
+      await awaitStatus(alice, third, ['Running']);
+      for (const name of ['two', 'none', 'third', 'plain']) end(name);
+      const said = [await saidBy(one), await saidBy(two)];
+      expect(said.toSorted()).toEqual(UUIDS.map((uuid) => `devices: ${uuid}.\n`));
+      expect(await saidBy(third)).toBe(said[0]); // what the first one has left
+      expect([await saidBy(none), await saidBy(plain)]).toEqual(['devices: .\n', 'devices: .\n']);
+    },
+  );
 
   it('stay those of their runs when the worker was killed and is started again', async () => {
     const killed = await started();
