@@ -65,10 +65,11 @@ class Installation {
         GRID_LOG_LEVEL: 'warn',
       },
     });
-    const { path } = await openRunRoot(home, true);
+    const { path, executorId } = await openRunRoot(home, true);
     const traces = {
       accounts: ACCOUNTS,
       runs: [path],
+      executors: [executorId],
       spools: [join(store, 'spool')],
       names: `left-${FIRST}-`,
     };

@@ -116,7 +116,7 @@ export class FarSite {
     ];
     return {
       accounts: { first: FIRST, last: FIRST + this.machines.length * ACCOUNTS_EACH - 1 },
-      ...{ runs, spools },
+      ...{ runs, spools, executors: this.workers.map(({ executor }) => executor) },
       names: this.leftName,
     };
   }

@@ -80,7 +80,8 @@ export class FaultSite {
   /** By what everything is known that jobs of this site may leave on the machine. */
   traces(): Traces {
     const spools = [join(this.outside, 'sandboxes', 'spool')];
-    return { accounts: ACCOUNTS, runs: this.runs, spools, names: this.leftName };
+    const executors = [...this.executors()];
+    return { accounts: ACCOUNTS, runs: this.runs, executors, spools, names: this.leftName };
   }
 
   /** Begin of the names of the files that programs leave where everybody may write. */

@@ -1,7 +1,7 @@
-import { controlGroups } from '../processes.js';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { controlGroups } from '../processes.js';
 
 /** Where everybody may write on a usual machine. */
 const EVERYBODYS = ['/tmp', '/var/tmp', '/dev/shm', '/dev/mqueue', '/run/lock'];
@@ -17,6 +17,8 @@ export interface Traces {
   runs: readonly string[];
   /** The spools of their sandbox stores. */
   spools: readonly string[];
+  /** The names under which their executors hold jobs. */
+  executors: readonly string[];
   /** Begin of the names of the files that the programs leave. */
   names: string;
 }
@@ -34,7 +36,7 @@ export async function leftovers(traces: Traces): Promise<string[]> {
     ...places.flat(),
     ...objectsOf(traces),
     ...mountsOf(traces),
-    ...controlGroups('gridgate'),
+    ...groupsOf(traces),
   ];
 }
 
@@ -93,6 +95,18 @@ function mountsOf({ runs }: Traces): string[] {
   return textOf('/proc/self/mountinfo')
     .split('\n')
     .filter((line) => runs.some((path) => line.includes(path)));
+}
+
+/** Those of runs: a worker that lives has one of its own. */
+function groupsOf({ executors }: Traces): string[] {
+  const own = executors.map((id) => id.replace('local:', 'gridgate-'));
+  return own
+    .flatMap((name) => controlGroups(name))
+    .flatMap((path) =>
+      namesIn(path)
+        .filter((name) => RUN.test(name))
+        .map((name) => join(path, name)),
+    );
 }
 
 function isOne({ accounts }: Traces, uid: number): boolean {
