@@ -134,7 +134,7 @@ import { WorkerRuns } from './workers/exchange/worker-runs.js';
 import { WorkerRunsRepository } from './workers/exchange/worker-runs.repository.js';
 import { WorkersController } from './workers/workers.controller.js';
 import { WorkersRepository } from './workers/workers.repository.js';
-import { WorkerMetrics } from './workers/worker-metrics.js';
+import { WorkerMetrics } from './workers/exchange/worker-metrics.js';
 import { WorkersService } from './workers/workers.service.js';
 
 /** What the composition root binds. */

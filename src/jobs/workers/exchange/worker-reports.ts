@@ -10,7 +10,7 @@ import { MINOR } from '../../state/job-state.js';
 import { backendOf, isOwn } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, ReportAnswer, RunReport } from './protocol.js';
-import { WorkerMetrics } from '../worker-metrics.js';
+import { WorkerMetrics } from './worker-metrics.js';
 import { WorkerOutputs } from './worker-outputs.js';
 import { WorkerRuns } from './worker-runs.js';
 

@@ -2,9 +2,9 @@ import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { Metrics } from '#src/runtime/index.js';
-import { WorkerClaims } from './exchange/worker-claims.js';
-import { workerLeaseSeconds } from './worker.js';
-import { WorkersRepository } from './workers.repository.js';
+import { WorkerClaims } from './worker-claims.js';
+import { workerLeaseSeconds } from '../worker.js';
+import { WorkersRepository } from '../workers.repository.js';
 
 /** Metrics of the workers of sites: what all instances know of them, and what this one hears. */
 @Injectable()
