@@ -45,6 +45,11 @@ describe('measureDisk', () => {
     expect(measure().bytes).toBeLessThan(1_000_000);
   });
 
+  it('takes a file for a file, whatever its name', () => {
+    writeFileSync(join(work, 'closed'), '');
+    expect(measure()).toEqual({ bytes: 0, entries: 1, steps: 0 });
+  });
+
   it('follows no link', () => {
     mkdirSync(join(home, 'large'));
     writeFileSync(join(home, 'large/file'), Buffer.alloc(1_000_000, 1));

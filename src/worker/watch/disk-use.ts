@@ -1,4 +1,12 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, opendirSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  opendirSync,
+  type Stats,
+} from 'node:fs';
 import { join } from 'node:path';
 
 /** What stands below some directories and files. */
@@ -17,6 +25,8 @@ const SHM = '/dev/shm';
 const BLOCK_BYTES = 512;
 /** Entries that are looked at between two rests. */
 const STEP = 500;
+/** Something is there and cannot be looked at. No file has such a name. */
+const CLOSED = Symbol('closed');
 
 /**
  * Adds up what is below `directories`, and `files` themselves; rests (yields) again and again. Follows no link, crosses no
@@ -29,24 +39,21 @@ export function* measureDisk(
   maxEntries: number,
 ): Generator<undefined, DiskUse> {
   const use: DiskUse = { bytes: 0, entries: 0 };
-  for (const path of files) use.bytes += statBytes(path);
+  for (const path of files) use.bytes += bytesOf(infoOf(path));
   const open = [...directories];
   const device = deviceOf(directories[0] ?? '');
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
-    for (const found of entriesOf(path, device)) {
-      if (found === 'closed') {
-        use.closed = path;
+    for (const name of entriesOf(path, device)) {
+      const found = name === CLOSED ? path : join(path, name);
+      const info = name === CLOSED ? CLOSED : infoOf(found);
+      if (info === CLOSED) {
+        use.closed = found;
         return use;
       }
       use.entries += 1;
       if (use.entries > maxEntries) return use;
-      const info = lstatOf(join(path, found));
-      if (info === 'closed') {
-        use.closed = join(path, found);
-        return use;
-      }
-      use.bytes += info?.bytes ?? 0;
-      if (info?.isDirectory === true) open.push(join(path, found));
+      use.bytes += bytesOf(info);
+      if (info?.isDirectory() === true) open.push(found);
       if (use.entries % STEP === 0) yield undefined;
     }
   }
@@ -67,25 +74,30 @@ export function* measureOwned(
     for (const name of entriesOf(top, deviceOf(top))) {
       looks += 1;
       if (looks % STEP === 0) yield undefined;
+      if (name === CLOSED) continue;
       const path = join(top, name);
-      const info = lstatOf(path);
+      const info = infoOf(path);
       if (typeof info !== 'object' || info.uid !== uid) continue;
-      const below = info.isDirectory ? yield* measureDisk([path], [], maxEntries) : undefined;
+      const below = info.isDirectory() ? yield* measureDisk([path], [], maxEntries) : undefined;
       use.entries += 1 + (below?.entries ?? 0);
-      use[top === SHM ? 'memoryBytes' : 'diskBytes'] += info.bytes + (below?.bytes ?? 0);
+      use[top === SHM ? 'memoryBytes' : 'diskBytes'] += bytesOf(info) + (below?.bytes ?? 0);
       if (use.entries > maxEntries) return use;
     }
   }
   return use;
 }
 
-function* entriesOf(path: string, device: number | undefined): Generator<string> {
+/** The names in a directory; CLOSED for one that is there and cannot be looked into. */
+function* entriesOf(
+  path: string,
+  device: number | undefined,
+): Generator<string | typeof CLOSED, undefined> {
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
   let file: number;
   try {
     file = openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK);
   } catch (error) {
-    if (isClosed(error)) yield 'closed';
+    if (isClosed(error)) yield CLOSED;
     return; // gone or exchanged meanwhile
   }
   try {
@@ -101,30 +113,24 @@ function* entriesOf(path: string, device: number | undefined): Generator<string>
   }
 }
 
-function lstatOf(
-  path: string,
-): { bytes: number; isDirectory: boolean; device: number; uid: number } | 'closed' | undefined {
+function infoOf(path: string): Stats | typeof CLOSED | undefined {
   try {
-    const info = lstatSync(path);
-    const bytes = info.blocks * BLOCK_BYTES;
-    return { bytes, isDirectory: info.isDirectory(), device: info.dev, uid: info.uid };
+    return lstatSync(path);
   } catch (error) {
-    return isClosed(error) ? 'closed' : undefined;
+    return isClosed(error) ? CLOSED : undefined;
   }
 }
 
-/** Something is there and cannot be looked at. */
 function isClosed(error: unknown): boolean {
   const { code = '' } = error as NodeJS.ErrnoException;
   return ['EACCES', 'EPERM', 'ENAMETOOLONG'].includes(code);
 }
 
-function statBytes(path: string): number {
-  const info = lstatOf(path);
-  return typeof info === 'object' ? info.bytes : 0;
+function bytesOf(info: ReturnType<typeof infoOf>): number {
+  return typeof info === 'object' ? info.blocks * BLOCK_BYTES : 0;
 }
 
 function deviceOf(path: string): number | undefined {
-  const info = lstatOf(path);
-  return typeof info === 'object' ? info.device : undefined;
+  const info = infoOf(path);
+  return typeof info === 'object' ? info.dev : undefined;
 }
