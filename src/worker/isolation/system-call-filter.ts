@@ -7,13 +7,7 @@
  * is left to the job.
  */
 
-interface Machine {
-  /** AUDIT_ARCH_* of the kernel. */
-  audit: number;
-  numbers: Record<string, number>;
-}
-
-/** Numbers that are the same on every machine since Linux 5.1. */
+/** Refused calls whose numbers are the same on every machine since Linux 5.1. */
 const COMMON = {
   io_uring_setup: 425,
   io_uring_enter: 426,
@@ -27,61 +21,33 @@ const COMMON = {
   mount_setattr: 442,
 };
 
-interface Looked {
-  clone: number;
-  ioctl: number;
-  socket: number;
-  shmget: number;
-}
+type Machine = 'x64' | 'arm64';
+/** A number by `process.arch`. */
+type ByMachine = Record<Machine, number>;
 
-const MACHINES: Record<string, Machine & Looked> = {
-  x64: {
-    audit: 0xc000003e,
-    clone: 56,
-    ioctl: 16,
-    socket: 41,
-    shmget: 29,
-    numbers: {
-      ...COMMON,
-      pivot_root: 155,
-      mount: 165,
-      umount2: 166,
-      syslog: 103,
-      sched_setaffinity: 203,
-      add_key: 248,
-      request_key: 249,
-      keyctl: 250,
-      unshare: 272,
-      perf_event_open: 298,
-      setns: 308,
-      bpf: 321,
-      userfaultfd: 323,
-    },
-  },
-  arm64: {
-    audit: 0xc00000b7,
-    clone: 220,
-    ioctl: 29,
-    socket: 198,
-    shmget: 194,
-    numbers: {
-      ...COMMON,
-      umount2: 39,
-      mount: 40,
-      pivot_root: 41,
-      syslog: 116,
-      sched_setaffinity: 122,
-      unshare: 97,
-      add_key: 217,
-      request_key: 218,
-      keyctl: 219,
-      perf_event_open: 241,
-      setns: 268,
-      bpf: 280,
-      userfaultfd: 282,
-    },
-  },
+/** Other refused calls. */
+const DENIED: Record<string, ByMachine> = {
+  pivot_root: { x64: 155, arm64: 41 },
+  mount: { x64: 165, arm64: 40 },
+  umount2: { x64: 166, arm64: 39 },
+  syslog: { x64: 103, arm64: 116 },
+  sched_setaffinity: { x64: 203, arm64: 122 },
+  add_key: { x64: 248, arm64: 217 },
+  request_key: { x64: 249, arm64: 218 },
+  keyctl: { x64: 250, arm64: 219 },
+  unshare: { x64: 272, arm64: 97 },
+  perf_event_open: { x64: 298, arm64: 241 },
+  setns: { x64: 308, arm64: 268 },
+  bpf: { x64: 321, arm64: 280 },
+  userfaultfd: { x64: 323, arm64: 282 },
 };
+/** Calls whose arguments decide. */
+const CLONE: ByMachine = { x64: 56, arm64: 220 };
+const IOCTL: ByMachine = { x64: 16, arm64: 29 };
+const SOCKET: ByMachine = { x64: 41, arm64: 198 };
+const SHMGET: ByMachine = { x64: 29, arm64: 194 };
+/** AUDIT_ARCH_* of the kernel. */
+const AUDIT: ByMachine = { x64: 0xc000003e, arm64: 0xc00000b7 };
 
 const CLONE3 = 435;
 const X32_BIT = 0x40000000;
@@ -117,15 +83,18 @@ type Instruction = readonly [code: number, ifTrue: number, ifFalse: number, valu
 
 /** The filter for a machine (`process.arch`), as struct sock_filter[]; undefined where its numbers are not known. */
 export function systemCallFilter(arch: string): Buffer | undefined {
-  const machine = MACHINES[arch];
-  if (machine === undefined) return undefined;
-  const denied = Object.values(machine.numbers).flatMap((number): Instruction[] => [
+  if (arch !== 'x64' && arch !== 'arm64') return undefined;
+  const numbers = [
+    ...Object.values(COMMON),
+    ...Object.values(DENIED).map((number) => number[arch]),
+  ];
+  const denied = numbers.flatMap((number): Instruction[] => [
     [EQUAL, 0, 1, number],
     [RETURN, 0, 0, EPERM],
   ]);
   const program: Instruction[] = [
     [LOAD, 0, 0, AT.machine],
-    [EQUAL, 1, 0, machine.audit],
+    [EQUAL, 1, 0, AUDIT[arch]],
     [RETURN, 0, 0, ENOSYS],
     [LOAD, 0, 0, AT.number],
     [AT_LEAST, 0, 1, X32_BIT],
@@ -134,23 +103,23 @@ export function systemCallFilter(arch: string): Buffer | undefined {
     [EQUAL, 0, 1, CLONE3],
     [RETURN, 0, 0, ENOSYS],
     ...denied,
-    [EQUAL, 0, 4, machine.clone],
+    [EQUAL, 0, 4, CLONE[arch]],
     [LOAD, 0, 0, AT.firstArgument],
     [ANY_BIT, 0, 1, NEW_NAMESPACES],
     [RETURN, 0, 0, EPERM],
     [RETURN, 0, 0, ALLOW],
-    [EQUAL, 0, 5, machine.ioctl],
+    [EQUAL, 0, 5, IOCTL[arch]],
     [LOAD, 0, 0, AT.secondArgument],
     [EQUAL, 1, 0, TIOCSTI],
     [EQUAL, 0, 1, TIOCLINUX],
     [RETURN, 0, 0, EPERM],
     [RETURN, 0, 0, ALLOW],
-    [EQUAL, 0, SOCKETS.length + 3, machine.socket],
+    [EQUAL, 0, SOCKETS.length + 3, SOCKET[arch]],
     [LOAD, 0, 0, AT.firstArgument],
     ...SOCKETS.map((family, at): Instruction => [EQUAL, SOCKETS.length - at, 0, family]),
     [RETURN, 0, 0, EAFNOSUPPORT],
     [RETURN, 0, 0, ALLOW],
-    [EQUAL, 0, 5, machine.shmget],
+    [EQUAL, 0, 5, SHMGET[arch]],
     [LOAD, 0, 0, AT.secondUpper],
     [EQUAL, 0, 2, 0],
     [LOAD, 0, 0, AT.secondArgument],
