@@ -3,7 +3,6 @@ import {
   linkSync,
   lstatSync,
   mkdirSync,
-  readlinkSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -13,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { MachineFault, randomId } from '#src/kernel/index.js';
 import { hasProcesses, isAlive, processEntry } from '../watch/process-table.js';
+import { targetOf } from './system-view.js';
 
 /** First and last account of those that jobs may have (`GRID_LOCAL_ACCOUNTS`). */
 export interface AccountRange {
@@ -206,14 +206,6 @@ function isDead(mark: string): boolean {
 
 function pidNamespace(): string {
   return targetOf('/proc/self/ns/pid') ?? '';
-}
-
-function targetOf(link: string): string | undefined {
-  try {
-    return readlinkSync(link);
-  } catch {
-    return undefined;
-  }
 }
 
 const PARENTS = ['/run', '/var/run', '/var/tmp', '/tmp'];

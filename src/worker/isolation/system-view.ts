@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readlinkSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /** A directory of the machine that jobs see (`GRID_LOCAL_BINDS`). */
@@ -18,17 +18,7 @@ export interface SystemView {
   hidden: readonly string[];
 }
 
-const TREES = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/opt',
-  '/nix/store',
-];
+const TREES = '/usr /bin /sbin /lib /lib32 /lib64 /libx32 /opt /nix/store'.split(' ');
 /** Of /etc only what programs need to run and to speak; the machine's other configuration is nobody's business. */
 const ETC = [
   ...['ld.so.cache', 'ld.so.conf', 'ld.so.conf.d', 'alternatives', 'localtime', 'timezone'],
@@ -52,43 +42,29 @@ export function parseBinds(text: string): Bind[] {
           `GRID_LOCAL_BINDS: ${item} is not of the form /directory:ro or /directory:rw`,
         );
       }
-      if (
-        path === '/tmp' ||
-        RESERVED.some((name) => path === name || path.startsWith(`${name}/`))
-      ) {
+      if (path === '/tmp' || RESERVED.some((name) => isBelow(path, name))) {
         throw new Error(`GRID_LOCAL_BINDS: ${path} is the job's own or the system's`);
       }
       return { path, isWritable: match?.[2] === 'rw' };
     });
 }
 
-const RESERVED = [
-  '/proc',
-  '/sys',
-  '/dev',
-  '/run',
-  '/job',
-  '/etc',
-  '/usr',
-  '/bin',
-  '/lib',
-  '/var/tmp',
-];
+const RESERVED = '/proc /sys /dev /run /job /etc /usr /bin /lib /var/tmp'.split(' ');
 
 /** Looks at the machine: what there is of the system, with `hidden` directories of the service left out. */
 export function systemView(binds: readonly Bind[], own: readonly string[]): SystemView {
   const links = new Map<string, string>();
   const shown: string[] = [];
   for (const path of TREES) {
-    const kind = kindOf(path);
-    if (kind === 'link' && dirname(path) === '/') links.set(path, readlinkSync(path));
-    else if (kind !== undefined) shown.push(path);
+    const target = dirname(path) === '/' ? targetOf(path) : undefined;
+    if (target !== undefined) links.set(path, target);
+    else if (existsSync(path)) shown.push(path);
   }
-  shown.push(...ETC.filter((path) => kindOf(path) !== undefined && exists(path)));
-  const present = binds.filter(({ path }) => exists(path));
+  shown.push(...ETC.filter((path) => existsSync(path)));
+  const present = binds.filter(({ path }) => existsSync(path));
   const roots = [...shown, ...present.map(({ path }) => path)];
   const hidden = own
-    .filter(exists)
+    .filter((path) => existsSync(path))
     .map((path) => realpathSync(path))
     .filter((path) => roots.some((root) => isBelow(path, realpathSync(root))));
   return { shown, links, binds: present, hidden: [...new Set(hidden)] };
@@ -96,12 +72,8 @@ export function systemView(binds: readonly Bind[], own: readonly string[]): Syst
 
 /** True when jobs can see the plain file that a path of the machine leads to. */
 export function isShown(view: SystemView, path: string): boolean {
-  let real: string;
-  try {
-    real = realpathSync(path);
-  } catch {
-    return false;
-  }
+  if (!existsSync(path)) return false;
+  const real = realpathSync(path);
   const roots = [...view.shown, ...view.binds.map((bind) => bind.path)].map((root) =>
     realpathSync(root),
   );
@@ -113,19 +85,11 @@ function isBelow(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory === '/' ? '/' : `${directory}/`);
 }
 
-function kindOf(path: string): 'link' | 'other' | undefined {
+/** Where a link leads; undefined for what is none, or is not there. */
+export function targetOf(link: string): string | undefined {
   try {
-    return lstatSync(path).isSymbolicLink() ? 'link' : 'other';
+    return readlinkSync(link);
   } catch {
     return undefined;
-  }
-}
-
-function exists(path: string): boolean {
-  try {
-    statSync(path);
-    return true;
-  } catch {
-    return false;
   }
 }
