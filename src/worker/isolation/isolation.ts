@@ -1,7 +1,5 @@
 /** How far programs of jobs are kept apart from the service, the machine and each other, from best to none. */
-export const ISOLATION_LEVELS = ['namespaces', 'accounts', 'none'] as const;
-
-export type IsolationLevel = (typeof ISOLATION_LEVELS)[number];
+export type IsolationLevel = 'namespaces' | 'accounts' | 'none';
 
 /** What a run is started in. Paths are absolute and of the machine. */
 export interface Enclosure {

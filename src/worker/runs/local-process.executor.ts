@@ -17,7 +17,6 @@ import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { untilEnd } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
-import { namesOf } from './run-watchdog.js';
 import { StarterExitedError } from '../start/starter.js';
 import { isAlive } from '../watch/process-table.js';
 import type { StartGate } from './start-gate.js';
@@ -128,7 +127,7 @@ export class LocalProcessExecutor {
       if (this.runs.has(String(run.jid))) continue;
       await this.recover(run).catch((error: unknown) => this.gate.forgive(error));
     }
-    for (const name of namesOf(this.runs.values())) known.add(name);
+    for (const { order } of this.runs.values()) known.add(runName(order));
     await this.whenOpen().remains.remove(known);
     this.requeueUnplaced();
   }

@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
+import { statusOf } from '../watch/process-table.js';
 
 /** Numbers of a list as the kernel writes it: `0-3,8`. */
 export function parseProcessorList(text: string): number[] {
@@ -23,12 +23,7 @@ export function ownProcessors(): number[] {
 
 /** The processors that a process may use; none when it is gone, or on a system without /proc. */
 export function processorsOfProcess(pid: number | 'self'): number[] {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return parseProcessorList(/^Cpus_allowed_list:\t(.*)$/m.exec(status)?.[1] ?? '');
-  } catch {
-    return [];
-  }
+  return parseProcessorList(/^Cpus_allowed_list:\t(.*)$/m.exec(statusOf(pid))?.[1] ?? '');
 }
 
 /** Hands processors to runs: to each as many as it asks for, always those that the fewest others have. */

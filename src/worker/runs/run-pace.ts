@@ -17,11 +17,7 @@ export class RunPace {
 
   /** How many are prepared while all places are taken. */
   get ahead(): number {
-    return Math.min(MAX_AHEAD, this.steps);
-  }
-
-  private get steps(): number {
-    return Math.floor((this.slots * AHEAD_SECONDS) / this.averageSeconds);
+    return Math.min(MAX_AHEAD, Math.floor((this.slots * AHEAD_SECONDS) / this.averageSeconds));
   }
 
   /** A run has ended after so long. */

@@ -1,6 +1,5 @@
 import { LIMIT_REASONS, limitsOf } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
-import { runName } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import type { RunCleaner } from './run-cleaner.js';
 import type { RunUse, WatchedRun } from '../watch/watch-messages.js';
@@ -8,8 +7,6 @@ import type { Watcher } from '../watch/watcher.js';
 
 const YOUNG_MS = 1_000;
 const MIB = 2 ** 20;
-/** What there can be of a run beside its directories. */
-const BESIDE = { namespaces: 'own', accounts: 'account', none: 'unknown' } as const;
 
 /** Keeps the limits that the kernel does not keep for a whole job, and ends processes that belong to no run. */
 export class RunWatchdog {
@@ -52,7 +49,7 @@ export class RunWatchdog {
       ...this.context.tracesOf(run),
       directories: [directory.work, directory.tmp],
       files: [...new Set(directory.outputs(plan).values())],
-      beside: BESIDE[this.context.place.isolation.level],
+      level: this.context.place.isolation.level,
     };
   }
 
@@ -109,9 +106,4 @@ export class RunWatchdog {
   private ownProcesses(): number {
     return this.context.place.isolation.level === 'namespaces' ? 3 : 1;
   }
-}
-
-/** The names of runs, as their directories have them. */
-export function namesOf(runs: Iterable<LocalRun>): Set<string> {
-  return new Set([...runs].map((run) => runName(run.order)));
 }

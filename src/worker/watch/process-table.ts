@@ -8,7 +8,7 @@ const SHOWN_ARGUMENT_BYTES = 2_048;
 
 /** One process of this machine, as far as watching runs needs it. Nothing in it can be made large by the process. */
 export class ProcessEntry {
-  private account: { uid: number | undefined } | undefined;
+  private account: number | undefined;
 
   constructor(
     readonly pid: number,
@@ -23,10 +23,9 @@ export class ProcessEntry {
     return Number(this.fields[3]);
   }
 
-  /** The account that it runs under; undefined when it is gone. */
-  get uid(): number | undefined {
-    this.account ??= { uid: uidOf(this.pid) };
-    return this.account.uid;
+  /** The account that it runs under; NaN when it is gone. */
+  get uid(): number {
+    return (this.account ??= accountIn(statusOf(this.pid)));
   }
 
   /** When it was started; tells it from another process that had its pid. */
@@ -76,11 +75,12 @@ export async function hasProcesses(uid: number): Promise<boolean> {
   return false;
 }
 
-function uidOf(pid: number): number | undefined {
+/** What the kernel tells of a process, line by line; '' when it is gone, or on a system without /proc. */
+export function statusOf(pid: number | 'self'): string {
   try {
-    return accountIn(readFileSync(`/proc/${pid}/status`, 'latin1'));
+    return readFileSync(`/proc/${pid}/status`, 'latin1');
   } catch {
-    return undefined;
+    return '';
   }
 }
 

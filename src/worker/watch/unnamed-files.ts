@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, readlinkSync, statfsSync, statSync, type Stats } from 'node:fs';
-import { processEntry } from './process-table.js';
+import { readdirSync, readlinkSync, statfsSync, statSync, type Stats } from 'node:fs';
+import { processEntry, statusOf } from './process-table.js';
 
 /** What a run has in files that no directory shows. */
 export interface UnnamedUse {
@@ -49,12 +49,7 @@ export function* measureUnnamed(
 
 /** Bytes of memory that a process shares with others, or may share. */
 export function sharedBytesOf(pid: number): number {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    return Number(/^RssShmem:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
-  } catch {
-    return 0;
-  }
+  return Number(/^RssShmem:\s+(\d+) kB/m.exec(statusOf(pid))?.[1] ?? 0) * 1024;
 }
 
 /** Paths of the open files; undefined when they may not be seen. */
@@ -69,13 +64,8 @@ function openFilesOf(pid: number): string[] | undefined {
 
 /** Within the pid namespace of a job, and not its first process, which is the sandbox's. */
 function isJobs(pid: number): boolean {
-  try {
-    const status = readFileSync(`/proc/${pid}/status`, 'latin1');
-    const ids = /^NSpid:\t(.*)$/m.exec(status)?.[1]?.split('\t') ?? [];
-    return ids.length > 1 && ids.at(-1) !== '1' && processEntry(pid) !== undefined;
-  } catch {
-    return false;
-  }
+  const ids = /^NSpid:\t(.*)$/m.exec(statusOf(pid))?.[1]?.split('\t') ?? [];
+  return ids.length > 1 && ids.at(-1) !== '1' && processEntry(pid) !== undefined;
 }
 
 function removedFile(

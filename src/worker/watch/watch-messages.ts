@@ -7,10 +7,10 @@ export interface WatchedRun extends RunTraces {
   directories: readonly string[];
   files: readonly string[];
   /**
-   * What it has beside its directories: a `/dev/shm` of its own, or, on the machine as it is, what its account has where
-   * everybody may write. Nobody can tell at level `none`.
+   * How it is kept apart, and so what it has beside its directories: a `/dev/shm` of its own at `namespaces`; at `accounts` what its
+   * account has where everybody may write. Nobody can tell at `none`.
    */
-  beside: 'own' | 'account' | 'unknown';
+  level: 'namespaces' | 'accounts' | 'none';
 }
 
 /** What a run uses. */
@@ -28,13 +28,11 @@ export interface RunUse {
 export type WatchQuestion =
   | { kind: 'look'; runs: readonly WatchedRun[]; maxEntries: number }
   | { kind: 'end'; run: string; traces: RunTraces; timeoutMs: number }
-  | { kind: 'is-gone'; run: string; traces: RunTraces }
   | { kind: 'orphans'; directory: string; alive: readonly string[] };
 
 /** What it answers: uses by the name of the run; whether nothing is left; how many orphaned processes were killed. */
 export interface WatchAnswers {
   look: Record<string, RunUse>;
   end: boolean;
-  'is-gone': boolean;
   orphans: number;
 }

@@ -4,15 +4,7 @@ import { parentPort } from 'node:worker_threads';
 import { measureDisk, measureOwned, type DiskUse } from './disk-use.js';
 import { measureUnnamed, sharedBytesOf } from './unnamed-files.js';
 import { allProcesses, argumentsOf, type ProcessEntry } from './process-table.js';
-import {
-  endMembers,
-  enclosedRun,
-  membersOf,
-  orphansOf,
-  signal,
-  type RunTraces,
-  type Seen,
-} from './run-members.js';
+import { endMembers, enclosedRun, membersOf, orphansOf, signal, type Seen } from './run-members.js';
 import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-messages.js';
 
 /** A directory is measured again after so many times as long as the last measuring took, and not sooner than that. */
@@ -23,15 +15,16 @@ const LONGEST_REST_MS = 20_000;
 
 type EndQuestion = Extract<WatchQuestion, { kind: 'end' }>;
 
-interface Known {
-  seen: Seen;
+/** What is known of a run by the looks at it. */
+class Known {
+  readonly seen: Seen = new Map();
   disk: DiskUse | undefined;
   /** In memory, and in no process: /dev/shm, files without name. */
-  memoryBytes: number;
-  hidden: readonly string[];
-  isHiding: boolean;
-  isMeasuring: boolean;
-  nextMs: number;
+  memoryBytes = 0;
+  hidden: readonly string[] = [];
+  isHiding = false;
+  isMeasuring = false;
+  nextMs = 0;
 }
 
 /**
@@ -47,8 +40,6 @@ class Watcher {
         return this.look(question.runs, question.maxEntries);
       case 'end':
         return this.end(question);
-      case 'is-gone':
-        return this.isGone(question.run, question.traces);
       case 'orphans':
         return this.killOrphanProcesses(question.directory, new Set(question.alive));
     }
@@ -85,9 +76,9 @@ class Watcher {
     known.isMeasuring = true;
     try {
       const disk = await restful(measureDisk(run.directories, run.files, maxEntries));
-      const unnamed = await restful(measureUnnamed(pids, run.beside === 'own'));
+      const unnamed = await restful(measureUnnamed(pids, run.level === 'namespaces'));
       const owned =
-        run.beside === 'account' && run.uid !== undefined
+        run.level === 'accounts' && run.uid !== undefined
           ? await restful(measureOwned(run.uid, maxEntries))
           : { diskBytes: 0, memoryBytes: 0, entries: 0 };
       disk.bytes += unnamed.diskBytes + owned.diskBytes;
@@ -110,10 +101,6 @@ class Watcher {
     return endMembers(traces, seen, timeoutMs);
   }
 
-  private isGone(run: string, traces: RunTraces): boolean {
-    return membersOf(traces, this.of(run).seen).length === 0;
-  }
-
   /** Ends what encloses runs that are over: it names the directory of its run in its first arguments. */
   private killOrphanProcesses(directory: string, alive: ReadonlySet<string>): number {
     const orphans = orphansOf(directory, alive);
@@ -122,14 +109,8 @@ class Watcher {
   }
 
   private of(run: string): Known {
-    let known = this.known.get(run);
-    if (!known) {
-      known = {
-        ...{ seen: new Map(), disk: undefined, memoryBytes: 0, hidden: [], isHiding: false },
-        ...{ isMeasuring: false, nextMs: 0 },
-      };
-      this.known.set(run, known);
-    }
+    const known = this.known.get(run) ?? new Known();
+    this.known.set(run, known);
     return known;
   }
 }
