@@ -1,5 +1,11 @@
 import { basename, join } from 'node:path';
-import { RUN_FILES, type Enclosure, type Isolation, type JobPlaces } from './isolation.js';
+import {
+  type BecomeAccount,
+  RUN_FILES,
+  type Enclosure,
+  type Isolation,
+  type JobPlaces,
+} from './isolation.js';
 import { isShown, type SystemView } from './system-view.js';
 
 /** Ids of the program in its own user namespace. */
@@ -22,46 +28,36 @@ export interface NamespacesInput {
   etc: string;
   /** Bytes of `/dev/shm`. */
   shmBytes: number;
-  /** Words before the command: give up root's rights for those of an account. */
-  becomeAccount: (uid: number) => string[];
+  become: BecomeAccount;
+}
+
+/** What is the same for both means of level `namespaces`. */
+export function inNamespaces(view: SystemView): Pick<Isolation, 'level' | 'placesOf' | 'shows'> {
+  return {
+    level: 'namespaces',
+    placesOf: () => JOB_PLACES,
+    shows: (path) => isShown(view, path),
+  };
 }
 
 /** Level `namespaces` by bubblewrap. */
-export class Bubblewrap implements Isolation {
-  readonly level = 'namespaces';
-  readonly sharesNetwork = false;
-  readonly hasDescriptors = true;
-  /** Bubblewrap's own pid 1 is never waited for, and so nobody would be told what the program has used. */
-  readonly launchesAsInit = true;
-  private readonly shared: readonly string[];
-
-  constructor(
-    private readonly program: string,
-    readonly means: string,
-    private readonly input: NamespacesInput & { hasFilter: boolean },
-  ) {
-    this.shared = sharedArguments(input);
-  }
-
-  placesOf(): JobPlaces {
-    return JOB_PLACES;
-  }
-
-  shows(path: string): boolean {
-    return isShown(this.input.view, path);
-  }
-
-  commandOf({ path, uid, hasNetwork, hasToken, devices }: Enclosure): string[] {
+export function bubblewrap(
+  program: string,
+  means: string,
+  input: NamespacesInput & { hasFilter: boolean },
+): Isolation {
+  const shared = sharedArguments(input);
+  const commandOf = ({ path, uid, hasNetwork, hasToken, devices }: Enclosure): string[] => {
     const own = (name: string, target: string, how = '--bind') => [how, join(path, name), target];
     return [
-      ...(uid === undefined ? [] : this.input.becomeAccount(uid)),
-      this.program,
+      ...input.become(uid),
+      program,
       // Its own directory stands first, so that a process of no run can be told by the begin of its arguments.
       ...own(RUN_FILES.work, JOB_PLACES.work),
       ...own(RUN_FILES.tmp, JOB_PLACES.tmp),
       ...own(RUN_FILES.launch, JOB_PLACES.launch, '--ro-bind'),
       ...(hasToken ? own(RUN_FILES.token, JOB_PLACES.token, '--ro-bind') : []),
-      ...this.shared,
+      ...shared,
       ...devices.flatMap((device) => ['--dev-bind', device, `/dev/${basename(device)}`]),
       ...['--remount-ro', '/dev'],
       ...(hasNetwork ? [] : ['--unshare-net']),
@@ -69,7 +65,10 @@ export class Bubblewrap implements Isolation {
       // The last word is read by nobody but who looks for orphaned processes.
       ...['--', '/bin/sh', JOB_PLACES.launch, path],
     ];
-  }
+  };
+  // Bubblewrap's own pid 1 is never waited for, and so nobody would be told what the program has used.
+  const launchesAsInit = true;
+  return { ...inNamespaces(input.view), means, hasDescriptors: true, launchesAsInit, commandOf };
 }
 
 function sharedArguments(input: NamespacesInput & { hasFilter: boolean }): string[] {

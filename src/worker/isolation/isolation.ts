@@ -23,18 +23,28 @@ export interface Isolation {
   readonly level: IsolationLevel;
   /** The programs of the machine that do it, for people. */
   readonly means: string;
-  /** True when jobs can use the network whatever their site says. */
-  readonly sharesNetwork: boolean;
   /** It wants descriptor 3 for its status and 4 with the filter of system calls. */
-  readonly hasDescriptors: boolean;
+  readonly hasDescriptors?: true;
   /** The launch script is pid 1 of the job's own process table: the program is a child of it, not what it becomes. */
-  readonly launchesAsInit: boolean;
+  readonly launchesAsInit?: true;
   /** Where the program finds its directories. */
   placesOf(path: string): JobPlaces;
   /** Program and arguments that run `/bin/sh <launch script>` enclosed; the last words of the supervisor's command. */
   commandOf(enclosure: Enclosure): string[];
   /** Whether the program at that absolute path of the machine can be seen by jobs. */
   shows(path: string): boolean;
+}
+
+/** Words before a command that change from root to an account, with no right of root's; none for the service's own account. */
+export type BecomeAccount = (uid: number | undefined, ...more: string[]) => string[];
+
+/** By setpriv, the program at that path. */
+export function becomeBy(setpriv: string): BecomeAccount {
+  return (uid, ...more) => {
+    if (uid === undefined) return [];
+    const ids = [`--reuid=${uid}`, `--regid=${uid}`, '--clear-groups'];
+    return [setpriv, ...ids, '--inh-caps=-all', '--bounding-set=-all', ...more, '--'];
+  };
 }
 
 /** Directories as the program sees them. */

@@ -1,4 +1,5 @@
 import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   chownSync,
   mkdirSync,
@@ -9,14 +10,22 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { signal } from '../watch/run-members.js';
 import { supervisorCommand } from './supervisor.js';
-import { Bubblewrap, type NamespacesInput } from './bubblewrap.js';
+import { bubblewrap, type NamespacesInput } from './bubblewrap.js';
 import type { FilterLoader } from './filter-loader.js';
-import { RUN_FILES, type Isolation, type IsolationLevel } from './isolation.js';
-import { NoIsolation, OwnAccounts } from './plain.js';
+import {
+  becomeBy,
+  type BecomeAccount,
+  RUN_FILES,
+  type Isolation,
+  type IsolationLevel,
+} from './isolation.js';
+import { NO_ISOLATION, ownAccounts } from './plain.js';
 import { systemCallFilter } from './system-call-filter.js';
 import { isShown, type SystemView } from './system-view.js';
-import { enterScript, UtilLinux } from './util-linux.js';
+import { enterScript, utilLinux } from './util-linux.js';
 
 /** What isolation was asked for, and on what it rests. */
 export interface ProbeInput {
@@ -53,7 +62,7 @@ const TRIAL_MS = 10_000;
  */
 export async function probeIsolation(input: ProbeInput): Promise<ProbeResult> {
   const refusals: string[] = [];
-  if (input.wanted === 'none') return { isolation: new NoIsolation(), refusals };
+  if (input.wanted === 'none') return { isolation: NO_ISOLATION, refusals };
   for (const candidate of candidates(input, refusals)) {
     const fault = await faultOf(candidate, input);
     if (fault === undefined) return { isolation: candidate, refusals };
@@ -72,10 +81,7 @@ function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
     );
     return [];
   }
-  const become = (id: number): string[] => [
-    ...[setpriv ?? '', `--reuid=${id}`, `--regid=${id}`, '--clear-groups'],
-    ...['--inh-caps=-all', '--bounding-set=-all', '--'],
-  ];
+  const become = becomeBy(setpriv ?? '');
   const found: Isolation[] = [];
   if (wanted === 'auto' || wanted === 'namespaces') {
     found.push(...namespaces(input, refusals, { find, become }));
@@ -83,10 +89,9 @@ function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
   if (wanted === 'auto' || wanted === 'accounts') {
     if (uid === undefined) refusals.push('accounts: the service was not started as root');
     else {
-      const noNew = (id: number): string[] => become(id).toSpliced(-1, 0, '--no-new-privs');
       const setsid = find('setsid') ?? 'setsid';
       for (const { filter, means } of filters(input, 'setpriv')) {
-        found.push(new OwnAccounts(means, noNew, setsid, filter));
+        found.push(ownAccounts(means, become, setsid, filter));
       }
     }
   }
@@ -96,29 +101,25 @@ function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
 function namespaces(
   input: ProbeInput,
   refusals: string[],
-  tools: {
-    find: (name: string) => string | undefined;
-    become: (uid: number) => string[];
-  },
+  { find, become }: { find: (name: string) => string | undefined; become: BecomeAccount },
 ): Isolation[] {
   const { view, shmBytes, directory } = input;
   const etc = join(directory, 'etc');
-  const rest: NamespacesInput = { view, etc, shmBytes, becomeAccount: tools.become };
+  const rest: NamespacesInput = { view, etc, shmBytes, become };
   const found: Isolation[] = [];
-  const bwrap = tools.find('bwrap');
+  const bwrap = find('bwrap');
   if (bwrap === undefined) refusals.push('namespaces by bubblewrap: bwrap is not installed');
-  else found.push(new Bubblewrap(bwrap, meansOf(bwrap), { ...rest, hasFilter: hasFilter() }));
-  const unshare = tools.find('unshare');
-  const missing = ['setpriv', 'mount', 'umount', 'pivot_root'].filter((name) => !tools.find(name));
+  else found.push(bubblewrap(bwrap, meansOf(bwrap), { ...rest, hasFilter: hasFilter() }));
+  const unshare = find('unshare');
+  const missing = ['setpriv', 'mount', 'umount', 'pivot_root'].filter((name) => !find(name));
   if (unshare === undefined || missing.length > 0) {
     refusals.push(`namespaces by util-linux: ${missing[0] ?? 'unshare'} is not installed`);
     return found;
   }
   for (const { filter, means } of filters(input, 'util-linux')) {
-    const script = join(directory, 'etc', filter ? 'enter' : 'enter-unfiltered');
+    const script = join(etc, filter ? 'enter' : 'enter-unfiltered');
     writeWhole(script, enterScript(rest, filter));
-    const files = { script, root: join(directory, 'etc', 'root') };
-    found.push(new UtilLinux(unshare, means, files, rest));
+    found.push(utilLinux(unshare, means, { script, root: join(etc, 'root') }, rest));
   }
   return found;
 }
@@ -145,19 +146,18 @@ function hasFilter(): boolean {
 
 function meansOf(bwrap: string): string {
   const { stdout } = spawnSync(bwrap, ['--version'], { encoding: 'utf8', timeout: TRIAL_MS });
-  return stdout?.trim().replace(/^bubblewrap /, 'bubblewrap ') || 'bubblewrap';
+  return stdout?.trim() || 'bubblewrap';
 }
 
 /** Writes what runs share: the accounts that jobs see, the filter of system calls, an empty directory. */
 export function writeShared(directory: string): void {
   const etc = join(directory, 'etc');
   mkdirSync(join(etc, 'root'), { recursive: true, mode: 0o755 });
-  const write = (name: string, content: string | Buffer): void =>
-    writeWhole(join(etc, name), content);
-  write('passwd', 'job:x:1000:1000:job:/job:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n');
-  write('group', 'job:x:1000:\nnogroup:x:65534:\n');
+  const nobody = 'nobody:x:65534:65534:nobody:/:/bin/false\n';
+  writeWhole(join(etc, 'passwd'), `job:x:1000:1000:job:/job:/bin/sh\n${nobody}`);
+  writeWhole(join(etc, 'group'), 'job:x:1000:\nnogroup:x:65534:\n');
   const filter = systemCallFilter(process.arch);
-  if (filter !== undefined) write('filter', filter);
+  if (filter !== undefined) writeWhole(join(etc, 'filter'), filter);
 }
 
 /** A run may be starting with the file at this moment. */
@@ -174,7 +174,7 @@ async function faultOf(isolation: Isolation, input: ProbeInput): Promise<string 
     const places = isolation.placesOf(path);
     const script = `umask 022; : >${places.work}/done && : >${places.tmp}/done`;
     prepareTrial(path, script, uid);
-    const hasNetwork = isolation.sharesNetwork;
+    const hasNetwork = isolation.level !== 'namespaces';
     const command = isolation.commandOf({ path, uid, hasNetwork, hasToken: false, devices: [] });
     const said = await runTrial(path, command, { isolation, directory: input.directory });
     const isDone = statSync(join(path, RUN_FILES.work, 'done'), { throwIfNoEntry: false });
@@ -203,10 +203,7 @@ async function runTrial(
 ): Promise<string> {
   const [program = '', ...words] = supervisorCommand(
     { fileBlocks: 2048, cpuSeconds: 5, openFiles: 256, memoryKiB: undefined },
-    {
-      command,
-      ...(isolation.hasDescriptors ? { filter: join(directory, 'etc', 'filter') } : {}),
-    },
+    { command, filter: isolation.hasDescriptors && join(directory, 'etc', 'filter') },
   );
   const child = spawn(program, words, {
     cwd: path,
@@ -214,22 +211,13 @@ async function runTrial(
     env: { PATH: PROGRAM_PATH },
     detached: true,
   });
-  const late = setTimeout(() => endGroup(child.pid), TRIAL_MS); // else what it has started would hold its pipes open
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text));
-  return new Promise<string>((resolve) => {
-    const end = (): void =>
-      resolve(said.trim().split('\n').at(-1)?.slice(0, 300) || 'it did not run');
-    child.once('error', (error) => resolve(error.message));
-    child.once('close', end);
-  }).finally(() => clearTimeout(late));
-}
-
-function endGroup(leader: number | undefined): void {
+  // Else what it has started would hold its pipes open.
+  const late = setTimeout(() => child.pid !== undefined && signal(-child.pid, 'SIGKILL'), TRIAL_MS);
   try {
-    if (leader !== undefined) process.kill(-leader, 'SIGKILL');
-  } catch {
-    // it has ended
+    const [said] = await Promise.all([text(child.stderr), once(child, 'close')]);
+    return said.trim().split('\n').at(-1)?.slice(0, 300) || 'it did not run';
+  } finally {
+    clearTimeout(late);
   }
 }
 

@@ -1,44 +1,30 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { shellWord } from '#src/jobs/run/index.js';
-import { INNER_ID, JOB_PLACES, type NamespacesInput } from './bubblewrap.js';
+import { inNamespaces, INNER_ID, JOB_PLACES, type NamespacesInput } from './bubblewrap.js';
 import { filtered, type FilterLoader } from './filter-loader.js';
-import type { Enclosure, Isolation, JobPlaces } from './isolation.js';
-import { isShown, type SystemView } from './system-view.js';
+import type { Enclosure, Isolation } from './isolation.js';
+import type { SystemView } from './system-view.js';
 
-/** Level `namespaces` by the programs of util-linux: `unshare`, `mount`, `pivot_root`, `setpriv`. */
-export class UtilLinux implements Isolation {
-  readonly level = 'namespaces';
-  readonly sharesNetwork = false;
-  readonly hasDescriptors = false;
-  readonly launchesAsInit = false;
-
-  /** `script` is where the text of `enterScript` was written; `root` an empty directory. */
-  constructor(
-    private readonly unshare: string,
-    readonly means: string,
-    private readonly files: { script: string; root: string },
-    private readonly input: NamespacesInput,
-  ) {}
-
-  placesOf(): JobPlaces {
-    return JOB_PLACES;
-  }
-
-  shows(path: string): boolean {
-    return isShown(this.input.view, path);
-  }
-
-  commandOf({ path, uid, hasNetwork, devices }: Enclosure): string[] {
-    return [
-      ...(uid === undefined ? [] : this.input.becomeAccount(uid)),
-      this.unshare,
-      ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts', '--cgroup'],
-      ...(hasNetwork ? [] : ['--net']),
-      ...['--fork', '--kill-child=KILL', '--propagation', 'private'],
-      ...['--', '/bin/sh', this.files.script, path, this.files.root, ...devices],
-    ];
-  }
+/**
+ * Level `namespaces` by the programs of util-linux: `unshare`, `mount`, `pivot_root`, `setpriv`. `script` is where the text of
+ * `enterScript` was written; `root` an empty directory.
+ */
+export function utilLinux(
+  unshare: string,
+  means: string,
+  files: { script: string; root: string },
+  input: NamespacesInput,
+): Isolation {
+  const commandOf = ({ path, uid, hasNetwork, devices }: Enclosure): string[] => [
+    ...input.become(uid),
+    unshare,
+    ...['--user', '--map-root-user', '--mount', '--pid', '--ipc', '--uts', '--cgroup'],
+    ...(hasNetwork ? [] : ['--net']),
+    ...['--fork', '--kill-child=KILL', '--propagation', 'private'],
+    ...['--', '/bin/sh', files.script, path, files.root, ...devices],
+  ];
+  return { ...inNamespaces(input.view), means, commandOf };
 }
 
 /**

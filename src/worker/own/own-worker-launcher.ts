@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { accessSync, constants, existsSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -10,8 +10,9 @@ import type { OwnMachine, OwnWorkerStart } from '#src/jobs/index.js';
 import { SITE_PATH } from '#src/jobs/run/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import { orderText } from '../exchange/run-order.js';
+import { inNamespaces } from '../isolation/bubblewrap.js';
 import type { Isolation, IsolationLevel } from '../isolation/isolation.js';
-import { isShown } from '../isolation/system-view.js';
+import { NO_ISOLATION } from '../isolation/plain.js';
 import { locateProgram } from '../runs/find-program.js';
 import { describeLocalIsolation, hasAccounts, viewOf } from '../runs/open-place.js';
 import { ORDER_FILE } from '../runs/run-directory.js';
@@ -56,13 +57,9 @@ export class OwnWorkerLauncher implements OwnMachine {
 
   async hasProgram(
     name: string,
-    { path = SITE_PATH, isolation: level }: Parameters<OwnMachine['hasProgram']>[1],
+    { path = SITE_PATH, isolation: level = 'none' }: Parameters<OwnMachine['hasProgram']>[1],
   ): Promise<boolean> {
-    const root = await this.root();
-    const isolation = {
-      level: level ?? 'none',
-      shows: showsOf(level ?? 'none', this.config, root),
-    };
+    const isolation = isolationOf(level, this.config, await this.root());
     return (await locateProgram(name, { path, isolation })) !== undefined;
   }
 
@@ -170,18 +167,12 @@ function membersOf(line: string): Record<string, unknown> {
   }
 }
 
-function showsOf(level: IsolationLevel, config: Config, root: RunRoot): Isolation['shows'] {
-  if (level === 'accounts') return () => true;
-  if (level === 'namespaces') {
-    const view = viewOf(config, root);
-    return (path) => isShown(view, path);
-  }
-  return (path) => {
-    try {
-      accessSync(path, constants.X_OK);
-      return true;
-    } catch {
-      return false;
-    }
-  };
+/** What of a level says which programs jobs can see. */
+function isolationOf(
+  level: IsolationLevel,
+  config: Config,
+  root: RunRoot,
+): Pick<Isolation, 'level' | 'shows'> {
+  if (level === 'accounts') return { level, shows: () => true };
+  return level === 'namespaces' ? inNamespaces(viewOf(config, root)) : NO_ISOLATION;
 }

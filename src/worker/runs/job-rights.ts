@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
 import { shellWord } from '#src/jobs/run/index.js';
+import type { BecomeAccount } from '../isolation/isolation.js';
 import type { StartOrder } from '../start/start-messages.js';
 import { StarterExitedError, type Starter } from '../start/starter.js';
 
@@ -47,7 +48,7 @@ export class JobRights {
    * write in `everybodys`.
    */
   constructor(
-    private readonly become: (uid: number) => readonly string[],
+    private readonly become: BecomeAccount,
     private readonly starter: Starter,
     private readonly list: string,
     everybodys: readonly string[] = EVERYBODYS,
@@ -91,11 +92,8 @@ export class JobRights {
     operands: readonly string[] = [],
     output?: StartOrder['output'],
   ): Promise<number | null> {
-    const own = uid === undefined ? [] : this.become(uid);
-    const [program = '', ...words] = [
-      ...[...own, '/bin/sh', '-c', script, 'gridgate-clean'],
-      ...operands,
-    ];
+    const shell = [...this.become(uid, '--no-new-privs'), '/bin/sh', '-c', script];
+    const [program = '', ...words] = [...shell, 'gridgate-clean', ...operands];
     const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
     const order = { program, words, cwd: '/', env, output, timeoutMs: TIMEOUT_MS };
     return this.starter.run(order).catch((error: unknown) => {

@@ -5,7 +5,7 @@ import type { Config } from '#src/config/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import { sandboxDirectory } from '#src/jobs/run/index.js';
 import { AccountPool, accountDirectory, parseAccounts } from '../isolation/account-pool.js';
-import type { Isolation, IsolationReport } from '../isolation/isolation.js';
+import { becomeBy, type Isolation, type IsolationReport } from '../isolation/isolation.js';
 import { MemoryGroups } from '../isolation/memory-group.js';
 import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from '../isolation/probe.js';
 import { parseBinds, systemView, type SystemView } from '../isolation/system-view.js';
@@ -29,17 +29,7 @@ export function logIsolation(logger: Logger, { level, reason }: IsolationReport)
   } else logger.info({ level }, reason);
 }
 
-/** No way of isolation that was asked for is possible. */
-class NoIsolationError extends Error {
-  constructor(readonly refusals: readonly string[]) {
-    super(
-      `local jobs cannot be isolated here (${refusals.join('; ')}). To have them: ${WHAT_TO_DO}`,
-    );
-    this.name = 'NoIsolationError';
-  }
-}
-
-/** Opens this machine as a place for jobs. Throws NoIsolationError, and Error for settings that cannot be. */
+/** Opens this machine as a place for jobs. Throws Error when no isolation that was asked for is possible, and for settings that cannot be. */
 export async function openPlace(
   config: WorkerConfig,
 ): Promise<LocalPlace & { report: IsolationReport }> {
@@ -47,6 +37,7 @@ export async function openPlace(
   const root = await openRunRoot(config.homePath, accounts !== undefined);
   const { isolation, refusals } = await findIsolation(config, root, accounts);
   const starter = new Starter();
+  const setpriv = findProgram('setpriv', PROGRAM_PATH) ?? 'setpriv';
   const groups = MemoryGroups.open(root.executorId.replace('local:', ''));
   return {
     root,
@@ -54,7 +45,7 @@ export async function openPlace(
     accounts,
     groups,
     starter,
-    rights: new JobRights(becomeOf(), starter, listOfLeft(root)),
+    rights: new JobRights(becomeBy(setpriv), starter, listOfLeft(root)),
     taskset: findProgram('taskset', PROGRAM_PATH),
     report: reportOf(isolation, refusals, groups),
   };
@@ -76,7 +67,10 @@ async function findIsolation(
   accounts: AccountPool | undefined,
 ): Promise<{ isolation: Isolation; refusals: readonly string[] }> {
   const { isolation, refusals } = await probe(config, root, accounts);
-  if (!isolation) throw new NoIsolationError(refusals);
+  if (!isolation) {
+    const tried = refusals.join('; ');
+    throw new Error(`local jobs cannot be isolated here (${tried}). To have them: ${WHAT_TO_DO}`);
+  }
   refuseSharedNetwork(config, isolation);
   return { isolation, refusals };
 }
@@ -153,14 +147,6 @@ export function viewOf(config: WorkerConfig, root: Pick<RunRoot, 'path'>): Syste
   ];
   const paths = own.filter((path) => path !== undefined).map((path) => resolve(path));
   return systemView(parseBinds(config.localBinds), paths);
-}
-
-function becomeOf(): (uid: number) => string[] {
-  const setpriv = findProgram('setpriv', PROGRAM_PATH) ?? 'setpriv';
-  return (uid) => [
-    ...[setpriv, `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--inh-caps=-all'],
-    ...['--bounding-set=-all', '--no-new-privs', '--'],
-  ];
 }
 
 function reportOf(

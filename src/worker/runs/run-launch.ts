@@ -53,7 +53,8 @@ const OTHER_TASKS = 4_096;
  */
 export async function prepareRun(context: LocalContext, run: LocalRun): Promise<void> {
   const { order, directory } = run;
-  const { place, parts, service } = context;
+  const { place, parts } = context;
+  const { service } = parts;
   directory.create(place.accounts !== undefined);
   directory.writeOrder(parts.orderText(order));
   if (place.accounts) run.uid = await place.accounts.take(directory.path);
@@ -68,7 +69,7 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   await refuseForeignProgram(run, parts.config.localPrograms);
   const { path = SITE_PATH, hasNetwork } = await service.siteOf(order);
   run.path = path;
-  run.hasNetwork = place.isolation.sharesNetwork || mayHaveNetwork(context, hasNetwork);
+  run.hasNetwork = place.isolation.level !== 'namespaces' || mayHaveNetwork(context, hasNetwork);
   run.program = await findProgram(order, { path: run.path, isolation: place.isolation });
   const uploaded = uploadedProgram(order);
   if (uploaded !== undefined) chmodSync(join(directory.work, uploaded), 0o755);
@@ -85,10 +86,10 @@ function mayHaveNetwork({ parts }: LocalContext, isGiven: boolean): boolean {
 }
 
 async function unpackInput(context: LocalContext, run: LocalRun): Promise<void> {
-  const { config } = context.parts;
+  const { config, service } = context.parts;
   const { uid } = run;
   try {
-    await unpackArchive(await context.service.openInput(run.order), run.directory.work, {
+    await unpackArchive(await service.openInput(run.order), run.directory.work, {
       maxBytes: config.maxSandboxBytes,
       ...(uid === undefined ? {} : { owner: { uid, gid: uid } }),
     });
@@ -110,7 +111,7 @@ function launchOf(context: LocalContext, run: LocalRun): string {
     arguments: run.plan.arguments,
     environment: { ...environmentOf(context, run, places), ...run.plan.environment },
     tasks: isolation.level === 'none' ? tasks + OTHER_TASKS : tasks,
-    isInit: isolation.launchesAsInit,
+    isInit: isolation.launchesAsInit ?? false,
   });
 }
 
@@ -147,7 +148,7 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
         ...{ path: directory.path, uid, hasNetwork, devices: deviceFiles(gpus) },
         hasToken: directory.hasToken(),
       }),
-      ...(isolation.hasDescriptors ? { filter: join(root.path, 'etc', 'filter') } : {}),
+      filter: isolation.hasDescriptors && join(root.path, 'etc', 'filter'),
     },
   );
   // The supervisor is bound as well: from it a later process of this service learns which processors are taken.
