@@ -20,7 +20,6 @@ import { LocalRun } from './local-run.js';
 import { RunDirectory } from './run-directory.js';
 import type { RunRoot } from './run-root.js';
 import type { Starter } from '../start/starter.js';
-import type { RunTraces } from '../watch/run-members.js';
 
 /** What the executor works with. */
 export interface LocalProcessParts {
@@ -50,38 +49,19 @@ export interface LocalPlace {
 
 /** The executor's parts after it was opened, and the words that they share. */
 export class LocalContext {
-  readonly id: string;
-  readonly service: RunService;
-
   constructor(
     readonly parts: LocalProcessParts,
     readonly place: LocalPlace,
-  ) {
-    this.id = place.root.executorId;
-    this.service = parts.service;
-  }
+  ) {}
 
   newRun(order: RunOrder): LocalRun {
-    return new LocalRun(order, planOf(order), this.directoryOf(order));
-  }
-
-  directoryOf(order: Pick<RunOrder, 'jid' | 'attempt'>): RunDirectory {
-    return new RunDirectory(join(this.place.root.path, runName(order)));
-  }
-
-  /** The account of a run of which nothing else is left; undefined when it had none. */
-  async accountOf({ path }: RunDirectory): Promise<number | undefined> {
-    return this.place.accounts?.accountOf(path);
+    const directory = new RunDirectory(join(this.place.root.path, runName(order)));
+    return new LocalRun(order, planOf(order), directory);
   }
 
   /** What the supervisor and every process of the run carry in their environment, for people who look for them. */
   markOf(order: Pick<RunOrder, 'jid' | 'attempt'>): string {
-    return `${this.id}/${runName(order)}`;
-  }
-
-  /** By what its processes are found. */
-  tracesOf(run: LocalRun): RunTraces {
-    return { leader: run.leader(), uid: run.uid };
+    return `${this.place.root.executorId}/${runName(order)}`;
   }
 
   /** Whether the kernel has ended a process of the run, as its memory was not enough; undefined for one without a control group. */

@@ -1,25 +1,18 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
-import {
-  gpusOf,
-  isAway,
-  type OutputPlaces,
-  type RunLife,
-  type RunOrder,
-} from '#src/jobs/run/index.js';
-import { bootId, runName, type LocalContext, type LocalProcessParts } from './local-context.js';
+import { gpusOf, isAway, type OutputPlaces, type RunOrder } from '#src/jobs/run/index.js';
+import { bootId, runName, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad, type Share } from './machine-load.js';
 import { openExecutor, roundsOf, type OpenExecutor } from './open-executor.js';
 import { ownProcessors } from './processors.js';
-import type { RunCleaner } from './run-cleaner.js';
 import { notedGpus } from './run-directory.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { untilEnd } from './run-recovery.js';
+import { endOf } from './run-end.js';
 import { closeRunRoot } from './run-root.js';
 import { StarterExitedError } from '../start/starter.js';
 import { isAlive } from '../watch/process-table.js';
-import type { StartGate } from './start-gate.js';
 import { Watcher } from '../watch/watcher.js';
 import type { IsolationLevel } from '../isolation/isolation.js';
 
@@ -57,7 +50,8 @@ export class LocalProcessExecutor {
   private preparing = 0;
   private collecting = 0;
   private isClosed = false;
-  private opened: OpenExecutor | undefined;
+  /** Set by `open`, before which nothing else is called. */
+  private opened!: OpenExecutor;
   private readonly watcher = new Watcher();
 
   constructor(private readonly parts: LocalProcessParts) {
@@ -69,16 +63,16 @@ export class LocalProcessExecutor {
 
   /** The directory of runs. */
   get root(): string {
-    return this.context.place.root.path;
+    return this.opened.context.place.root.path;
   }
 
   get fault(): string | null {
-    return this.opened?.gate.fault ?? null;
+    return this.opened.gate.fault;
   }
 
   /** Each of its runs has a control group for its memory. */
   get hasMemoryGroups(): boolean {
-    return this.opened?.context.place.groups !== undefined;
+    return this.opened.context.place.groups !== undefined;
   }
 
   /** Makes its machine ready, and answers how jobs are kept apart there. Throws Error when none can run. */
@@ -125,10 +119,10 @@ export class LocalProcessExecutor {
     const known = new Set(kept.map(runName));
     for (const run of kept) {
       if (this.runs.has(String(run.jid))) continue;
-      await this.recover(run).catch((error: unknown) => this.gate.forgive(error));
+      await this.recover(run).catch((error: unknown) => this.opened.gate.forgive(error));
     }
     for (const { order } of this.runs.values()) known.add(runName(order));
-    await this.whenOpen().remains.remove(known);
+    await this.opened.remains.remove(known);
     this.requeueUnplaced();
   }
 
@@ -154,9 +148,9 @@ export class LocalProcessExecutor {
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
     await this.watcher.close();
-    this.context.place.starter.close();
-    closeRunRoot(this.context.place.root);
-    this.context.place.groups?.close();
+    this.opened.context.place.starter.close();
+    closeRunRoot(this.opened.context.place.root);
+    this.opened.context.place.groups?.close();
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------
@@ -190,9 +184,8 @@ export class LocalProcessExecutor {
   private async prepareWhenPossible(run: LocalRun): Promise<boolean> {
     for (let attempt = 1; !this.isClosed && !run.isStopped; attempt += 1) {
       try {
-        await loopTurn.room(); // directories and files are made synchronously, which may take milliseconds each
-        this.cleaner.remove(run); // an earlier try of this very attempt, which was never started
-        await prepareRun(this.context, run);
+        await this.opened.cleaner.remove(run); // an earlier try of this very attempt, which was never started
+        await prepareRun(this.opened.context, run);
         return true;
       } catch (error) {
         if (!isAway(error)) throw error;
@@ -226,8 +219,8 @@ export class LocalProcessExecutor {
 
   /** Resolves when the payload has ended and its place is free. */
   private async launch(run: LocalRun): Promise<void> {
-    const startedAt = this.context.now();
-    const permission = await this.life.begin(run, { startedAt, from: ['Matched'] });
+    const startedAt = this.opened.context.now();
+    const permission = await this.opened.life.begin(run, { startedAt, from: ['Matched'] });
     if (typeof permission === 'object') run.startUntilSeconds = permission.untilSeconds;
     await loopTurn.room(); // before the look: nothing comes between it and the order to start
     if (permission === false || run.isStopped) {
@@ -237,7 +230,7 @@ export class LocalProcessExecutor {
       return;
     }
     try {
-      await launchRun(this.context, run);
+      await launchRun(this.opened.context, run);
     } catch (error) {
       if (!(error instanceof StarterExitedError)) {
         await this.refuse(run, error);
@@ -245,7 +238,7 @@ export class LocalProcessExecutor {
       }
       if (!(await this.isEndedWithout(run))) return;
     }
-    if (await this.whenOpen().recovery.isNeverStarted(run)) {
+    if (await this.opened.recovery.isNeverStarted(run)) {
       if (run.directory.start() === 'abandoned') return this.requeue(run); // its permission was over
       await this.refuse(run, new MachineFault('nothing can be written on its disk'));
       return;
@@ -280,12 +273,12 @@ export class LocalProcessExecutor {
 
   private async finish(run: LocalRun): Promise<void> {
     try {
-      const end = await this.whenOpen().place.endOf(run);
+      const end = await endOf(this.opened.context, this.opened.cleaner, run);
       if (gpusOf(run.order) > 0) {
         run.directory.dropGpus();
         this.startNext();
       }
-      await this.life.finish(run, end);
+      await this.opened.life.finish(run, end);
     } catch (error) {
       if (!(error instanceof MachineFault)) throw error;
       await this.refuse(run, error); // its program has not run
@@ -300,21 +293,21 @@ export class LocalProcessExecutor {
       const index = list.indexOf(run);
       if (index < 0) continue;
       list.splice(index, 1);
-      await this.life.release(run);
+      await this.opened.life.release(run);
       this.forget(run);
       return;
     }
-    await this.cleaner.endProcesses(run); // whoever waits for its end collects it
+    await this.opened.cleaner.endProcesses(run); // whoever waits for its end collects it
   }
 
   private async refuse(run: LocalRun, error: unknown): Promise<void> {
-    this.gate.blame(error);
-    await this.life.refuse(run, error);
+    this.opened.gate.blame(error);
+    await this.opened.life.refuse(run, error);
     this.forget(run);
   }
 
   private async requeue(run: LocalRun): Promise<void> {
-    await this.life.requeue(run);
+    await this.opened.life.requeue(run);
     this.forget(run);
   }
 
@@ -337,7 +330,7 @@ export class LocalProcessExecutor {
   private async recover(kept: KeptRun): Promise<void> {
     const run = this.newRun(kept);
     try {
-      if (await this.whenOpen().recovery.wasStarted(run, kept.boot)) this.attach(run);
+      if (await this.opened.recovery.wasStarted(run, kept.boot)) this.attach(run);
       else this.forget(run);
     } catch (error) {
       this.forget(run); // else nobody would follow it, and every later look would find it known
@@ -361,7 +354,7 @@ export class LocalProcessExecutor {
   // -- small parts ----------------------------------------------------------------------------------------------
 
   private newRun(order: RunOrder): LocalRun {
-    const run = this.context.newRun(order);
+    const run = this.opened.context.newRun(order);
     run.takenMs = this.parts.clock.now();
     this.runs.set(run.key, run);
     return run;
@@ -374,30 +367,9 @@ export class LocalProcessExecutor {
   /** A fault (the database is away for good, a disk is full) forgets the run: `reconcile` takes it up again. */
   private inBackground(run: LocalRun, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      this.gate.blame(error);
+      this.opened.gate.blame(error);
       this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');
       this.forget(run);
     });
-  }
-
-  private get context(): LocalContext {
-    return this.whenOpen().context;
-  }
-
-  private get life(): RunLife<LocalRun> {
-    return this.whenOpen().life;
-  }
-
-  private get gate(): StartGate {
-    return this.whenOpen().gate;
-  }
-
-  private get cleaner(): RunCleaner {
-    return this.whenOpen().cleaner;
-  }
-
-  private whenOpen(): OpenExecutor {
-    if (!this.opened) throw new Error('the executor is not open');
-    return this.opened;
   }
 }

@@ -2,6 +2,7 @@ import { type RunOrder, type RunPlan, SITE_PATH } from '#src/jobs/run/index.js';
 import type { Gpu } from './gpus.js';
 import type { Share } from './machine-load.js';
 import type { RunDirectory, StartRecord } from './run-directory.js';
+import type { RunTraces } from '../watch/run-members.js';
 
 /** One run as this process knows it; everything that must survive is in its directory. */
 export class LocalRun {
@@ -48,6 +49,11 @@ export class LocalRun {
 
   get key(): string {
     return String(this.order.jid);
+  }
+
+  /** By what its processes are found. */
+  traces(): RunTraces {
+    return { leader: this.leader(), uid: this.uid };
   }
 
   /** The leader of its session, once the supervisor has said who it is. */

@@ -1,7 +1,6 @@
 import { sleep } from '#src/kernel/index.js';
 import { RunLife } from '#src/jobs/run/index.js';
 import { LocalContext, type LocalProcessParts } from './local-context.js';
-import { LocalRunPlace } from './local-place.js';
 import type { LocalRun } from './local-run.js';
 import { closeInherited, logIsolation, openPlace } from './open-place.js';
 import { RunCleaner } from './run-cleaner.js';
@@ -17,7 +16,6 @@ const ROUND_MS = 1_000;
 /** What an executor of local jobs works with once its machine has been looked at. */
 export interface OpenExecutor {
   context: LocalContext;
-  place: LocalRunPlace;
   life: RunLife<LocalRun>;
   cleaner: RunCleaner;
   watchdog: RunWatchdog;
@@ -36,7 +34,13 @@ export async function openExecutor(
   closeInherited();
   place.starter.open();
   logIsolation(parts.logger, report);
-  return assemble(new LocalContext(parts, place), watcher, boot);
+  const context = new LocalContext(parts, place);
+  const cleaner = new RunCleaner(context, watcher);
+  const life = new RunLife(parts, cleaner, parts.service);
+  const watchdog = new RunWatchdog(context, cleaner, watcher);
+  const recovery = new RunRecovery(context, life, cleaner, boot);
+  const remains = new RunRemains(context, cleaner, watcher);
+  return { context, life, cleaner, watchdog, recovery, remains, gate: gateOf(context) };
 }
 
 /** Begins what is done again and again while these runs are looked after; answers what ends it. */
@@ -63,17 +67,6 @@ export function roundsOf(
     stopped.abort();
     await rounds;
   };
-}
-
-function assemble(context: LocalContext, watcher: Watcher, boot: string): OpenExecutor {
-  const { parts } = context;
-  const cleaner = new RunCleaner(context, watcher);
-  const place = new LocalRunPlace(context, cleaner);
-  const life = new RunLife(parts, place, context.service);
-  const watchdog = new RunWatchdog(context, cleaner, watcher);
-  const recovery = new RunRecovery(context, life, cleaner, boot);
-  const remains = new RunRemains(cleaner, watchdog, parts.clock);
-  return { context, place, life, cleaner, watchdog, recovery, remains, gate: gateOf(context) };
 }
 
 function gateOf({ parts, place }: LocalContext): StartGate {

@@ -31,10 +31,11 @@ describe('what a run has left', () => {
     };
     return new RunCleaner({ place, parts: {} } as unknown as LocalContext, {} as Watcher);
   };
-  const remove = (): void => cleaner().remove({ directory, uid: undefined } as unknown as LocalRun);
+  const remove = (): Promise<void> =>
+    cleaner().remove({ directory, uid: undefined } as unknown as LocalRun);
 
-  it('is removed at once when it is small', () => {
-    remove();
+  it('is removed at once when it is small', async () => {
+    await remove();
     expect(readdirSync(root)).toEqual([]);
   });
 
@@ -44,7 +45,7 @@ describe('what a run has left', () => {
     for (const name of names) rmSync(name);
     // tmpfs and others forget how large a directory was
     const isLarge = statSync(directory.work).size > LARGE_BYTES;
-    remove();
+    await remove();
     expect(existsSync(directory.path)).toBe(false);
     expect(readdirSync(root)).toEqual(isLarge ? [expect.stringMatching(/^1\.1\.gone-/)] : []);
     while (readdirSync(root).length > 0) await sleep(5);

@@ -1,8 +1,17 @@
-import { existsSync, lstatSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+} from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
-import { randomId } from '#src/kernel/index.js';
+import { loopTurn, randomId } from '#src/kernel/index.js';
+import type { OutputPlaces, RunPlace } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineSweeps } from './machine-sweeps.js';
@@ -20,8 +29,11 @@ const SWEEPS_AT_ONCE = 3;
 const SMALL_DIRECTORY_BYTES = 65_536;
 const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 
-/** Ends processes of runs and removes what they have left; a run's account is free when both are certain. */
-export class RunCleaner {
+/**
+ * What the life of runs has to know of this machine. Ends processes of runs and removes what they have left; a run's account is free
+ * when both are certain.
+ */
+export class RunCleaner implements RunPlace<LocalRun> {
   /** Directories that are being removed at this moment. */
   private readonly removing = new Set<string>();
   private readonly emptying = pLimit(SWEEPS_AT_ONCE);
@@ -36,24 +48,23 @@ export class RunCleaner {
 
   /** Ends every process of a run, its supervisor last. */
   async endProcesses(run: LocalRun): Promise<void> {
-    const isGone = await this.end(run.directory.path, this.context.tracesOf(run));
+    const isGone = await this.end(run.directory.path, run.traces());
     if (!isGone) {
       this.context.parts.logger.warn({ jid: run.key }, 'processes of a job do not end');
     }
   }
 
-  /**
-   * True when nothing of the run can live, as its enclosure has ended by itself: with the pid namespace everything in it.
-   * Without one the program may have left something.
-   */
-  isEndCertain(run: LocalRun): boolean {
-    return (
-      this.context.place.isolation.level === 'namespaces' && run.directory.exit() !== undefined
-    );
+  outputOf(run: LocalRun): OutputPlaces {
+    const { directory, plan, uid } = run;
+    const files = directory.outputs(plan);
+    if (uid === undefined) for (const path of files.values()) makeReadable(path);
+    const seenAs = this.context.place.isolation.placesOf(directory.path).work;
+    return { directory: directory.work, seenAs, files, uid };
   }
 
   /** Removes what a run has left; not there is fine. Resolves when its name is free for another try. */
-  remove(run: LocalRun): void {
+  async remove(run: LocalRun): Promise<void> {
+    await loopTurn.room(); // hundreds may end at once, and each removes its directories synchronously
     const { path } = run.directory;
     const uid = run.uid ?? run.directory.account();
     if (!existsSync(path)) {
@@ -153,6 +164,15 @@ function takeSmall(path: string): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** A program of our own account can have closed its output to itself, and so to us. The name cannot be exchanged. */
+function makeReadable(path: string): void {
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    // It was never opened.
   }
 }
 

@@ -20,7 +20,7 @@ async function became(started: string | undefined, boot: string): Promise<string
   const said: string[] = [];
   const says = (what: string) => () => Promise.resolve(void said.push(what));
   const life = { requeue: says('back'), failUnknown: says('lost') };
-  const context = { parts: { clock: { now: () => 0 } }, accountOf: () => Promise.resolve() };
+  const context = { parts: { clock: { now: () => 0 } }, place: {} };
   const recovery = new RunRecovery(
     context as unknown as LocalContext,
     life as unknown as RunLife<LocalRun>,

@@ -25,7 +25,8 @@ export class RunRecovery {
    */
   async wasStarted(run: LocalRun, boot: string): Promise<boolean> {
     run.startedMs = run.directory.startedMs() ?? this.context.parts.clock.now();
-    run.uid = run.directory.account() ?? (await this.context.accountOf(run.directory));
+    const { accounts } = this.context.place;
+    run.uid = run.directory.account() ?? (await accounts?.accountOf(run.directory.path));
     if (!this.isCertain(run, boot)) {
       await this.life.failUnknown(run, NOTHING_LEFT);
       return false;

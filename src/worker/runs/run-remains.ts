@@ -1,6 +1,6 @@
-import type { Clock } from '#src/kernel/index.js';
+import type { LocalContext } from './local-context.js';
 import type { RunCleaner } from './run-cleaner.js';
-import type { RunWatchdog } from './run-watchdog.js';
+import type { Watcher } from '../watch/watcher.js';
 
 /** Processes that slipped away from runs that are over are looked for so often. */
 const ORPHAN_CHECK_MS = 30_000;
@@ -14,9 +14,9 @@ export class RunRemains {
   private readonly tried = new Set<string>();
 
   constructor(
+    private readonly context: LocalContext,
     private readonly cleaner: RunCleaner,
-    private readonly watchdog: RunWatchdog,
-    private readonly clock: Clock,
+    private readonly watcher: Watcher,
   ) {
     // At the first time that is whatever a predecessor left: nothing of this process is there yet.
     this.seen = cleaner.namesOfRuns();
@@ -27,7 +27,8 @@ export class RunRemains {
    * one its answer says nothing.
    */
   async remove(known: ReadonlySet<string>): Promise<void> {
-    const now = this.clock.now();
+    const { parts, place } = this.context;
+    const now = parts.clock.now();
     const isOrphanCheck = now - this.orphansCheckedAt >= ORPHAN_CHECK_MS;
     if (isOrphanCheck) this.tried.clear();
     const unknown = this.seen.filter((name) => !known.has(name) && !this.tried.has(name));
@@ -36,6 +37,9 @@ export class RunRemains {
     this.seen = this.cleaner.namesOfRuns();
     if (!isOrphanCheck) return;
     this.orphansCheckedAt = now;
-    await this.watchdog.killOrphanProcesses(new Set([...known, ...this.seen]));
+    // Processes that slipped away from runs that are over.
+    const question = { directory: place.root.path, alive: [...known, ...this.seen] };
+    const ended = await this.watcher.ask({ kind: 'orphans', ...question });
+    if (ended > 0) parts.logger.warn({ ended }, 'orphaned processes of runs were killed');
   }
 }

@@ -9,8 +9,8 @@ const RETRY_MS = 10_000;
 const RENEWED_A_ROUND = 50;
 
 /** Gives a prepared run its first token, if its job is to have one. Throws what RunService.token throws. */
-export async function giveToken({ parts, service }: LocalContext, run: LocalRun): Promise<void> {
-  const given = await service.token(run.order);
+export async function giveToken({ parts }: LocalContext, run: LocalRun): Promise<void> {
+  const given = await parts.service.token(run.order);
   if (!given) {
     run.tokenDueMs = Infinity;
     return;

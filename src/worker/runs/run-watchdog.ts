@@ -8,7 +8,7 @@ import type { Watcher } from '../watch/watcher.js';
 const YOUNG_MS = 1_000;
 const MIB = 2 ** 20;
 
-/** Keeps the limits that the kernel does not keep for a whole job, and ends processes that belong to no run. */
+/** Keeps the limits that the kernel does not keep for a whole job. */
 export class RunWatchdog {
   constructor(
     private readonly context: LocalContext,
@@ -34,19 +34,11 @@ export class RunWatchdog {
     }
   }
 
-  /** Kills processes that slipped away from runs which are over; `alive` are the names of those that are not. */
-  async killOrphanProcesses(alive: ReadonlySet<string>): Promise<void> {
-    const directory = this.context.place.root.path;
-    const ended = await this.watcher.ask({ kind: 'orphans', directory, alive: [...alive] });
-    if (ended > 0)
-      this.context.parts.logger.warn({ ended }, 'orphaned processes of runs were killed');
-  }
-
   private watched(run: LocalRun): WatchedRun {
     const { directory, plan } = run;
     return {
       name: directory.path,
-      ...this.context.tracesOf(run),
+      ...run.traces(),
       directories: [directory.work, directory.tmp],
       files: [...new Set(directory.outputs(plan).values())],
       level: this.context.place.isolation.level,
