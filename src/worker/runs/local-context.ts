@@ -8,18 +8,17 @@ import {
   LIMIT_REASONS,
   limitsOf,
   planOf,
+  RunLife,
   type RunOrder,
   type RunService,
 } from '#src/jobs/run/index.js';
-import type { AccountPool } from '../isolation/account-pool.js';
-import type { Isolation } from '../isolation/isolation.js';
-import type { MemoryGroups } from '../isolation/memory-group.js';
-import type { JobRights } from './job-rights.js';
 import type { Machine } from './machine-load.js';
 import { LocalRun } from './local-run.js';
+import type { LocalPlace } from './open-place.js';
+import { RunCleaner } from './run-cleaner.js';
 import { RunDirectory } from './run-directory.js';
-import type { RunRoot } from './run-root.js';
-import type { Starter } from '../start/starter.js';
+import { StartGate } from './start-gate.js';
+import { Watcher } from '../watch/watcher.js';
 
 /** What the executor works with. */
 export interface LocalProcessParts {
@@ -33,26 +32,24 @@ export interface LocalProcessParts {
   orderText: (order: RunOrder) => string;
 }
 
-/** What `open()` has found and made. */
-export interface LocalPlace {
-  root: RunRoot;
-  isolation: Isolation;
-  /** Accounts for runs; undefined when they run under the service's own. */
-  accounts: AccountPool | undefined;
-  /** Control groups for the memory of runs; undefined where none can be made. */
-  groups: MemoryGroups | undefined;
-  starter: Starter;
-  rights: JobRights;
-  /** Program that binds a run to processors; undefined where there is none. */
-  taskset: string | undefined;
-}
-
 /** The executor's parts after it was opened, and the words that they share. */
 export class LocalContext {
+  /** That of the machine as it runs now. */
+  readonly boot = bootId();
+  readonly watcher = new Watcher();
+  readonly cleaner: RunCleaner;
+  readonly life: RunLife<LocalRun>;
+  readonly gate: StartGate;
+
   constructor(
     readonly parts: LocalProcessParts,
     readonly place: LocalPlace,
-  ) {}
+  ) {
+    const { config, clock, logger, service } = parts;
+    this.cleaner = new RunCleaner(place, logger, this.watcher);
+    this.life = new RunLife(parts, this.cleaner, service);
+    this.gate = new StartGate(place.root.path, config.localMinFreeBytes, clock, logger);
+  }
 
   newRun(order: RunOrder): LocalRun {
     const directory = new RunDirectory(join(this.place.root.path, runName(order)));

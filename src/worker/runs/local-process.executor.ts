@@ -1,19 +1,20 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
 import { gpusOf, isAway, type OutputPlaces, type RunOrder } from '#src/jobs/run/index.js';
-import { bootId, runName, type LocalProcessParts } from './local-context.js';
+import { LocalContext, runName, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad, type Share } from './machine-load.js';
-import { openExecutor, roundsOf, type OpenExecutor } from './open-executor.js';
+import { closeInherited, logIsolation, openPlace } from './open-place.js';
 import { ownProcessors } from './processors.js';
 import { notedGpus } from './run-directory.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
-import { untilEnd } from './run-recovery.js';
 import { endOf } from './run-end.js';
+import { isNeverStarted, untilEnd, wasStarted } from './run-recovery.js';
+import { RunRemains } from './run-remains.js';
 import { closeRunRoot } from './run-root.js';
+import { roundsOf } from './run-rounds.js';
 import { StarterExitedError } from '../start/starter.js';
 import { isAlive } from '../watch/process-table.js';
-import { Watcher } from '../watch/watcher.js';
 import type { IsolationLevel } from '../isolation/isolation.js';
 
 const MAX_COLLECTING = 64;
@@ -51,8 +52,8 @@ export class LocalProcessExecutor {
   private collecting = 0;
   private isClosed = false;
   /** Set by `open`, before which nothing else is called. */
-  private opened!: OpenExecutor;
-  private readonly watcher = new Watcher();
+  private context!: LocalContext;
+  private remains!: RunRemains;
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
@@ -63,25 +64,29 @@ export class LocalProcessExecutor {
 
   /** The directory of runs. */
   get root(): string {
-    return this.opened.context.place.root.path;
+    return this.context.place.root.path;
   }
 
   get fault(): string | null {
-    return this.opened.gate.fault;
+    return this.context.gate.fault;
   }
 
   /** Each of its runs has a control group for its memory. */
   get hasMemoryGroups(): boolean {
-    return this.opened.context.place.groups !== undefined;
+    return this.context.place.groups !== undefined;
   }
 
   /** Makes its machine ready, and answers how jobs are kept apart there. Throws Error when none can run. */
   async open(): Promise<IsolationLevel> {
-    const opened = await openExecutor(this.parts, this.watcher, bootId());
-    this.opened = opened;
-    opened.gate.look();
-    this.stopRounds = roundsOf(opened, this.runs);
-    return opened.context.place.isolation.level;
+    const { report, ...place } = await openPlace(this.parts.config);
+    closeInherited();
+    place.starter.open();
+    logIsolation(this.parts.logger, report);
+    this.context = new LocalContext(this.parts, place);
+    this.remains = new RunRemains(this.context);
+    this.context.gate.look();
+    this.stopRounds = roundsOf(this.context, this.runs);
+    return place.isolation.level;
   }
 
   /** The runs that it has, also those whose end is not reported yet. */
@@ -119,10 +124,10 @@ export class LocalProcessExecutor {
     const known = new Set(kept.map(runName));
     for (const run of kept) {
       if (this.runs.has(String(run.jid))) continue;
-      await this.recover(run).catch((error: unknown) => this.opened.gate.forgive(error));
+      await this.recover(run).catch((error: unknown) => this.context.gate.forgive(error));
     }
     for (const { order } of this.runs.values()) known.add(runName(order));
-    await this.opened.remains.remove(known);
+    await this.remains.remove(known);
     this.requeueUnplaced();
   }
 
@@ -147,10 +152,10 @@ export class LocalProcessExecutor {
     await Promise.all(unstarted.map((run) => this.requeue(run).catch(() => undefined)));
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
-    await this.watcher.close();
-    this.opened.context.place.starter.close();
-    closeRunRoot(this.opened.context.place.root);
-    this.opened.context.place.groups?.close();
+    await this.context.watcher.close();
+    this.context.place.starter.close();
+    closeRunRoot(this.context.place.root);
+    this.context.place.groups?.close();
   }
 
   // -- the way of one run ---------------------------------------------------------------------------------------
@@ -184,8 +189,8 @@ export class LocalProcessExecutor {
   private async prepareWhenPossible(run: LocalRun): Promise<boolean> {
     for (let attempt = 1; !this.isClosed && !run.isStopped; attempt += 1) {
       try {
-        await this.opened.cleaner.remove(run); // an earlier try of this very attempt, which was never started
-        await prepareRun(this.opened.context, run);
+        await this.context.cleaner.remove(run); // an earlier try of this very attempt, which was never started
+        await prepareRun(this.context, run);
         return true;
       } catch (error) {
         if (!isAway(error)) throw error;
@@ -219,8 +224,8 @@ export class LocalProcessExecutor {
 
   /** Resolves when the payload has ended and its place is free. */
   private async launch(run: LocalRun): Promise<void> {
-    const startedAt = this.opened.context.now();
-    const permission = await this.opened.life.begin(run, { startedAt, from: ['Matched'] });
+    const startedAt = this.context.now();
+    const permission = await this.context.life.begin(run, { startedAt, from: ['Matched'] });
     if (typeof permission === 'object') run.startUntilSeconds = permission.untilSeconds;
     await loopTurn.room(); // before the look: nothing comes between it and the order to start
     if (permission === false || run.isStopped) {
@@ -230,7 +235,7 @@ export class LocalProcessExecutor {
       return;
     }
     try {
-      await launchRun(this.opened.context, run);
+      await launchRun(this.context, run);
     } catch (error) {
       if (!(error instanceof StarterExitedError)) {
         await this.refuse(run, error);
@@ -238,7 +243,7 @@ export class LocalProcessExecutor {
       }
       if (!(await this.isEndedWithout(run))) return;
     }
-    if (await this.opened.recovery.isNeverStarted(run)) {
+    if (await isNeverStarted(this.context, run)) {
       if (run.directory.start() === 'abandoned') return this.requeue(run); // its permission was over
       await this.refuse(run, new MachineFault('nothing can be written on its disk'));
       return;
@@ -273,12 +278,12 @@ export class LocalProcessExecutor {
 
   private async finish(run: LocalRun): Promise<void> {
     try {
-      const end = await endOf(this.opened.context, this.opened.cleaner, run);
+      const end = await endOf(this.context, run);
       if (gpusOf(run.order) > 0) {
         run.directory.dropGpus();
         this.startNext();
       }
-      await this.opened.life.finish(run, end);
+      await this.context.life.finish(run, end);
     } catch (error) {
       if (!(error instanceof MachineFault)) throw error;
       await this.refuse(run, error); // its program has not run
@@ -293,21 +298,21 @@ export class LocalProcessExecutor {
       const index = list.indexOf(run);
       if (index < 0) continue;
       list.splice(index, 1);
-      await this.opened.life.release(run);
+      await this.context.life.release(run);
       this.forget(run);
       return;
     }
-    await this.opened.cleaner.endProcesses(run); // whoever waits for its end collects it
+    await this.context.cleaner.endProcesses(run); // whoever waits for its end collects it
   }
 
   private async refuse(run: LocalRun, error: unknown): Promise<void> {
-    this.opened.gate.blame(error);
-    await this.opened.life.refuse(run, error);
+    this.context.gate.blame(error);
+    await this.context.life.refuse(run, error);
     this.forget(run);
   }
 
   private async requeue(run: LocalRun): Promise<void> {
-    await this.opened.life.requeue(run);
+    await this.context.life.requeue(run);
     this.forget(run);
   }
 
@@ -330,7 +335,7 @@ export class LocalProcessExecutor {
   private async recover(kept: KeptRun): Promise<void> {
     const run = this.newRun(kept);
     try {
-      if (await this.opened.recovery.wasStarted(run, kept.boot)) this.attach(run);
+      if (await wasStarted(this.context, run, kept.boot)) this.attach(run);
       else this.forget(run);
     } catch (error) {
       this.forget(run); // else nobody would follow it, and every later look would find it known
@@ -354,7 +359,7 @@ export class LocalProcessExecutor {
   // -- small parts ----------------------------------------------------------------------------------------------
 
   private newRun(order: RunOrder): LocalRun {
-    const run = this.opened.context.newRun(order);
+    const run = this.context.newRun(order);
     run.takenMs = this.parts.clock.now();
     this.runs.set(run.key, run);
     return run;
@@ -367,7 +372,7 @@ export class LocalProcessExecutor {
   /** A fault (the database is away for good, a disk is full) forgets the run: `reconcile` takes it up again. */
   private inBackground(run: LocalRun, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      this.opened.gate.blame(error);
+      this.context.gate.blame(error);
       this.parts.logger.error({ err: error, jid: run.key }, 'a step of a run failed');
       this.forget(run);
     });

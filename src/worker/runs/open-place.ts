@@ -10,7 +10,6 @@ import { MemoryGroups } from '../isolation/memory-group.js';
 import { findProgram, probeIsolation, WHAT_TO_DO, writeShared } from '../isolation/probe.js';
 import { parseBinds, systemView, type SystemView } from '../isolation/system-view.js';
 import { JobRights } from './job-rights.js';
-import type { LocalPlace } from './local-context.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { listOfLeft, openRunRoot, type RunRoot } from './run-root.js';
 import { Starter } from '../start/starter.js';
@@ -21,6 +20,20 @@ const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 const SHM_PART = 0.5;
 const MIB = 2 ** 20;
 const CLOSE_ON_EXEC = 0o2000000;
+
+/** What `openPlace` has found and made. */
+export interface LocalPlace {
+  root: RunRoot;
+  isolation: Isolation;
+  /** Accounts for runs; undefined when they run under the service's own. */
+  accounts: AccountPool | undefined;
+  /** Control groups for the memory of runs; undefined where none can be made. */
+  groups: MemoryGroups | undefined;
+  starter: Starter;
+  rights: JobRights;
+  /** Program that binds a run to processors; undefined where there is none. */
+  taskset: string | undefined;
+}
 
 /** Says at the start how jobs are kept apart; that they are not is a warning. */
 export function logIsolation(logger: Logger, { level, reason }: IsolationReport): void {

@@ -3,9 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
-import type { LocalContext } from './local-context.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { LocalRun } from './local-run.js';
 import { RunCleaner } from './run-cleaner.js';
+import type { LocalPlace } from './open-place.js';
 import { RunDirectory } from './run-directory.js';
 import type { Watcher } from '../watch/watcher.js';
 
@@ -29,7 +30,7 @@ describe('what a run has left', () => {
       root: { path: root },
       rights: { empty: () => Promise.resolve(true) },
     };
-    return new RunCleaner({ place, parts: {} } as unknown as LocalContext, {} as Watcher);
+    return new RunCleaner(place as unknown as LocalPlace, {} as Logger, {} as Watcher);
   };
   const remove = (): Promise<void> =>
     cleaner().remove({ directory, uid: undefined } as unknown as LocalRun);

@@ -12,9 +12,10 @@ import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { loopTurn, randomId } from '#src/kernel/index.js';
 import type { OutputPlaces, RunPlace } from '#src/jobs/run/index.js';
-import type { LocalContext } from './local-context.js';
+import type { Logger } from '#src/runtime/index.js';
 import type { LocalRun } from './local-run.js';
 import { MachineSweeps } from './machine-sweeps.js';
+import type { LocalPlace } from './open-place.js';
 import { ASIDE, RunDirectory } from './run-directory.js';
 import type { RunTraces } from '../watch/run-members.js';
 import type { Watcher } from '../watch/watcher.js';
@@ -40,17 +41,18 @@ export class RunCleaner implements RunPlace<LocalRun> {
   private readonly machine: MachineSweeps;
 
   constructor(
-    private readonly context: LocalContext,
+    private readonly place: LocalPlace,
+    private readonly logger: Logger,
     private readonly watcher: Watcher,
   ) {
-    this.machine = new MachineSweeps(context.place.rights);
+    this.machine = new MachineSweeps(place.rights);
   }
 
   /** Ends every process of a run, its supervisor last. */
   async endProcesses(run: LocalRun): Promise<void> {
     const isGone = await this.end(run.directory.path, run.traces());
     if (!isGone) {
-      this.context.parts.logger.warn({ jid: run.key }, 'processes of a job do not end');
+      this.logger.warn({ jid: run.key }, 'processes of a job do not end');
     }
   }
 
@@ -58,7 +60,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
     const { directory, plan, uid } = run;
     const files = directory.outputs(plan);
     if (uid === undefined) for (const path of files.values()) makeReadable(path);
-    const seenAs = this.context.place.isolation.placesOf(directory.path).work;
+    const seenAs = this.place.isolation.placesOf(directory.path).work;
     return { directory: directory.work, seenAs, files, uid };
   }
 
@@ -68,7 +70,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
     const { path } = run.directory;
     const uid = run.uid ?? run.directory.account();
     if (!existsSync(path)) {
-      if (uid !== undefined) this.context.place.accounts?.release(uid, path);
+      if (uid !== undefined) this.place.accounts?.release(uid, path);
       return;
     }
     if (takeSmall(path) && this.isMachineClean()) {
@@ -76,14 +78,14 @@ export class RunCleaner implements RunPlace<LocalRun> {
       return;
     }
     const aside = `${path}${ASIDE}-${randomId()}`;
-    if (uid !== undefined) this.context.place.accounts?.move(uid, path, aside);
+    if (uid !== undefined) this.place.accounts?.move(uid, path, aside);
     renameSync(path, aside);
     this.removeAside(aside, uid);
   }
 
   /** Names of the directories of runs that are there now, also of those that are being removed. */
   namesOfRuns(): string[] {
-    return readdirSync(this.context.place.root.path).filter((name) => REMAINS.test(name));
+    return readdirSync(this.place.root.path).filter((name) => REMAINS.test(name));
   }
 
   /**
@@ -91,7 +93,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
    * and accounts.
    */
   async removeRemains(names: readonly string[]): Promise<void> {
-    const { root, accounts } = this.context.place;
+    const { root, accounts } = this.place;
     const atOnce = pLimit(SWEEPS_AT_ONCE);
     const paths = names.map((name) => join(root.path, name));
     await Promise.all(paths.map((path) => atOnce(() => this.removeRemainsOf(path))));
@@ -111,14 +113,13 @@ export class RunCleaner implements RunPlace<LocalRun> {
   private removeAside(path: string, uid: number | undefined): void {
     if (this.removing.has(path)) return;
     this.removing.add(path);
-    const { logger } = this.context.parts;
     void this.sweep(path, uid)
-      .catch((error: unknown) => logger.error({ err: error, path }, 'a run cannot be removed'))
+      .catch((error: unknown) => this.logger.error({ err: error, path }, 'a run cannot be removed'))
       .finally(() => this.removing.delete(path));
   }
 
   private async sweep(path: string, uid: number | undefined): Promise<void> {
-    const { rights } = this.context.place;
+    const { rights } = this.place;
     const { work, tmp } = new RunDirectory(path);
     const isEmpty = await this.emptying(() => rights.empty(uid, [work, tmp].filter(existsSync)));
     const isClean = this.isMachineClean() || uid === undefined || (await this.machine.sweep(uid));
@@ -128,24 +129,24 @@ export class RunCleaner implements RunPlace<LocalRun> {
       return;
     }
     // The directory stays, and with it the account: nobody else gets it while something of it is left.
-    this.context.parts.logger.warn({ path, uid }, 'a job has left something that does not go away');
+    this.logger.warn({ path, uid }, 'a job has left something that does not go away');
   }
 
   /** Removes the service's own files of a run, and gives its account back. */
   private removeOwn(path: string, uid: number | undefined): void {
     rmSync(path, { recursive: true, force: true });
-    const { accounts, groups } = this.context.place;
+    const { accounts, groups } = this.place;
     groups?.remove(basename(path).split(ASIDE)[0] ?? '');
     if (uid !== undefined) accounts?.release(uid, path);
   }
 
   /** With a view of its own a job can leave nothing outside of its directory. */
   private isMachineClean(): boolean {
-    return this.context.place.isolation.level !== 'accounts';
+    return this.place.isolation.level !== 'accounts';
   }
 
   private async end(path: string, traces: RunTraces): Promise<boolean> {
-    const { rights } = this.context.place;
+    const { rights } = this.place;
     if (traces.uid !== undefined) await rights.killAll(traces.uid, END_MS);
     return this.watcher.ask({ kind: 'end', run: path, traces, timeoutMs: END_MS });
   }

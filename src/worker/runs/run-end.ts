@@ -10,7 +10,6 @@ import {
 } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import type { RunCleaner } from './run-cleaner.js';
 
 const SETUP_FAILED = 1;
 const MIB = 2 ** 20;
@@ -19,16 +18,12 @@ const MIB = 2 ** 20;
  * How a run ended whose supervisor is gone. Whatever may live of it is ended first: a job must not have ended while
  * its program goes on. Throws MachineFault for one whose sandbox could not be made, so that its program has not run.
  */
-export async function endOf(
-  context: LocalContext,
-  cleaner: RunCleaner,
-  run: LocalRun,
-): Promise<RunEnd> {
+export async function endOf(context: LocalContext, run: LocalRun): Promise<RunEnd> {
   const isEndedFromOutside = run.isStopped || run.limitReason !== undefined || run.isAttached;
   // An enclosure that has ended by itself has ended everything in its pid namespace. Without one the program may have left something.
   const isNamespace = context.place.isolation.level === 'namespaces';
   if (isEndedFromOutside || !isNamespace || run.directory.exit() === undefined) {
-    await cleaner.endProcesses(run);
+    await context.cleaner.endProcesses(run);
   }
   await loopTurn.room();
   const exit = run.directory.exit();

@@ -1,12 +1,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { RunLife } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import type { RunCleaner } from './run-cleaner.js';
 import { RunDirectory } from './run-directory.js';
-import { RunRecovery } from './run-recovery.js';
+import { wasStarted } from './run-recovery.js';
 
 const BOOT = 'this boot';
 
@@ -20,14 +18,9 @@ async function became(started: string | undefined, boot: string): Promise<string
   const said: string[] = [];
   const says = (what: string) => () => Promise.resolve(void said.push(what));
   const life = { requeue: says('back'), failUnknown: says('lost') };
-  const context = { parts: { clock: { now: () => 0 } }, place: {} };
-  const recovery = new RunRecovery(
-    context as unknown as LocalContext,
-    life as unknown as RunLife<LocalRun>,
-    {} as RunCleaner,
-    BOOT,
-  );
-  const isStarted = await recovery.wasStarted({ directory } as unknown as LocalRun, boot);
+  const parts = { clock: { now: () => 0 } };
+  const context = { parts, place: {}, life, boot: BOOT } as unknown as LocalContext;
+  const isStarted = await wasStarted(context, { directory } as unknown as LocalRun, boot);
   return isStarted ? 'started' : said.join();
 }
 

@@ -1,20 +1,14 @@
 import { LIMIT_REASONS, limitsOf } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import type { RunCleaner } from './run-cleaner.js';
 import type { RunUse, WatchedRun } from '../watch/watch-messages.js';
-import type { Watcher } from '../watch/watcher.js';
 
 const YOUNG_MS = 1_000;
 const MIB = 2 ** 20;
 
 /** Keeps the limits that the kernel does not keep for a whole job. */
 export class RunWatchdog {
-  constructor(
-    private readonly context: LocalContext,
-    private readonly cleaner: RunCleaner,
-    private readonly watcher: Watcher,
-  ) {}
+  constructor(private readonly context: LocalContext) {}
 
   /** Looks at all runs that have gone on for a while. */
   async watch(runs: readonly LocalRun[]): Promise<void> {
@@ -24,7 +18,7 @@ export class RunWatchdog {
       (run) => run.startedMs > 0 && !run.isOver && now - run.startedMs > YOUNG_MS,
     );
     if (old.length === 0) return;
-    const uses = await this.watcher.ask({
+    const uses = await this.context.watcher.ask({
       kind: 'look',
       runs: old.map((run) => this.watched(run)),
       maxEntries: config.jobFiles,
@@ -55,7 +49,7 @@ export class RunWatchdog {
     run.limitReason = reason;
     run.directory.noteLimit(reason);
     // Not waited for: the end of one run must not keep the next look at the others.
-    void this.cleaner.endProcesses(run).catch((error: unknown) => {
+    void this.context.cleaner.endProcesses(run).catch((error: unknown) => {
       this.context.parts.logger.warn(
         { err: error, jid: run.key },
         'a job over its limit does not end',

@@ -18,10 +18,15 @@ describe('StartGate', () => {
   afterEach(() => rmSync(path, { recursive: true, force: true }));
 
   const gateOf = (minFreeBytes: number, at = path): StartGate =>
-    new StartGate({
-      ...{ path: at, minFreeBytes, clock: { now: () => now } },
-      onChange: (fault) => told.push(fault),
-    });
+    new StartGate(
+      at,
+      minFreeBytes,
+      { now: () => now },
+      {
+        info: () => told.push(null),
+        warn: ({ fault }: { fault: string }) => told.push(fault),
+      },
+    );
 
   it('is open until a start fails by the machine, and again after a pause', () => {
     const gate = gateOf(0);

@@ -2,22 +2,12 @@ import { rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { machineFaultOf, type Clock } from '#src/kernel/index.js';
 import { StartPause } from '#src/jobs/run/index.js';
+import type { Logger } from '#src/runtime/index.js';
 
 const MIB = 2 ** 20;
 /** A block of most file systems: an empty file finds room where nothing can be written. */
 const TRIAL = Buffer.alloc(4096, 1);
 const TRIAL_NAME = 'trial';
-
-/** What a machine is judged by. */
-export interface StartGateInput {
-  /** The directory of runs. */
-  path: string;
-  /** Bytes that must be free there (GRID_LOCAL_MIN_FREE). */
-  minFreeBytes: number;
-  clock: Clock;
-  /** Told when it changes whether jobs may start, with the reason when they may not. */
-  onChange: (fault: string | null) => void;
-}
 
 /**
  * Whether this machine may be given jobs: its disk has room, and what was started last did not fail by its fault. After such
@@ -29,13 +19,19 @@ export class StartGate {
   private readonly pause = new StartPause();
   private failure: string | undefined;
 
-  constructor(private readonly input: StartGateInput) {}
+  /** In the directory of runs, `path`, so many bytes must be free (GRID_LOCAL_MIN_FREE). */
+  constructor(
+    private readonly path: string,
+    private readonly minFreeBytes: number,
+    private readonly clock: Clock,
+    private readonly logger: Pick<Logger, 'info' | 'warn'>,
+  ) {}
 
   /** A start, or the end of a run, met that error; nothing when the machine is not to blame for it. */
   blame(error: unknown): void {
     const reason = machineFaultOf(error);
     if (reason === undefined) return;
-    this.pause.failed(this.input.clock.now());
+    this.pause.failed(this.clock.now());
     this.failure = `jobs cannot be started on the machine: ${reason}`;
     this.tell(this.failure);
   }
@@ -49,13 +45,13 @@ export class StartGate {
   /** Looks at the machine; to be called every second. */
   look(): void {
     try {
-      const free = this.freeBytes();
-      if (free < this.input.minFreeBytes) {
-        const least = Math.ceil(this.input.minFreeBytes / MIB);
+      const { bavail, bsize } = statfsSync(this.path);
+      if (bavail * bsize < this.minFreeBytes) {
+        const least = Math.ceil(this.minFreeBytes / MIB);
         this.tell(`the disk for jobs has less than ${least} MiB free (GRID_LOCAL_MIN_FREE)`);
         return;
       }
-      if (this.failure !== undefined && this.pause.isOver(this.input.clock.now())) {
+      if (this.failure !== undefined && this.pause.isOver(this.clock.now())) {
         this.tryToWrite();
         this.failure = undefined;
       }
@@ -65,13 +61,8 @@ export class StartGate {
     }
   }
 
-  private freeBytes(): number {
-    const { bavail, bsize } = statfsSync(this.input.path);
-    return bavail * bsize;
-  }
-
   private tryToWrite(): void {
-    const path = join(this.input.path, TRIAL_NAME);
+    const path = join(this.path, TRIAL_NAME);
     try {
       writeFileSync(path, TRIAL, { mode: 0o600 });
     } finally {
@@ -82,6 +73,7 @@ export class StartGate {
   private tell(fault: string | null): void {
     if (fault === this.fault) return;
     this.fault = fault;
-    this.input.onChange(fault);
+    if (fault === null) this.logger.info('local jobs are started again');
+    else this.logger.warn({ fault }, 'no local jobs are started');
   }
 }
