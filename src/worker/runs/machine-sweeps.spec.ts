@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { JobRights } from './job-rights.js';
 import { MachineSweeps } from './machine-sweeps.js';
 import type { Starter } from '../start/starter.js';
@@ -36,7 +37,7 @@ class Rights {
 
   async answer(...found: number[]): Promise<void> {
     this.looks.shift()?.(found);
-    await new Promise((resolve) => setImmediate(resolve));
+    await setImmediate();
   }
 }
 
@@ -45,6 +46,7 @@ describe('what accounts have left on the machine', () => {
     const rights = new Rights();
     const sweeps = new MachineSweeps(rights as unknown as JobRights);
     const first = sweeps.sweep(1);
+    await setImmediate(); // its walk has begun
     const others = [2, 3, 4].map((uid) => sweeps.sweep(uid));
     await rights.answer();
     expect(await first).toBe(true);
@@ -58,7 +60,7 @@ describe('what accounts have left on the machine', () => {
     const rights = new Rights();
     const sweeps = new MachineSweeps(rights as unknown as JobRights);
     const all = Promise.allSettled([10, 11, 12, 13].map((uid) => sweeps.sweep(uid)));
-    await rights.answer();
+    await setImmediate();
     await rights.answer(12, 13);
     expect(await all).toEqual([
       { status: 'fulfilled', value: true },
@@ -66,8 +68,9 @@ describe('what accounts have left on the machine', () => {
       { status: 'fulfilled', value: false },
       { status: 'rejected', reason: new Error('no process can be started') },
     ]);
-    expect(rights.asked).toEqual(['look 10', 'look 11 12 13', 'sweep 12', 'sweep 13']);
+    expect(rights.asked).toEqual(['look 10 11 12 13', 'sweep 12', 'sweep 13']);
     const later = sweeps.sweep(14);
+    await setImmediate();
     await rights.answer();
     expect(await later).toBe(true);
   });

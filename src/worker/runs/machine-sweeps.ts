@@ -6,10 +6,10 @@ const MOST_OF_A_WALK = 100;
 /** Walks that remove something at the same time. */
 const REMOVALS_AT_ONCE = 3;
 
-interface Waiting {
-  uid: number;
-  resolve: (isClean: boolean) => void;
-  reject: (error: Error) => void;
+interface Walk {
+  uids: number[];
+  /** Those of them of which there is something. Never rejects. */
+  found: Promise<ReadonlySet<number>>;
 }
 
 /**
@@ -18,39 +18,29 @@ interface Waiting {
  * that wait for it, and only those of which it finds something get one that removes.
  */
 export class MachineSweeps {
-  private waiting: Waiting[] = [];
-  private isWalking = false;
   private readonly removals = pLimit(REMOVALS_AT_ONCE);
+  private last: Promise<unknown> = Promise.resolve();
+  /** The walk that begins after the last one. */
+  private next: Walk | undefined;
 
   constructor(private readonly rights: JobRights) {}
 
   /** True when nothing of the account is left, whose processes have ended. */
   async sweep(uid: number): Promise<boolean> {
-    return new Promise((resolve, reject) => {
-      this.waiting.push({ uid, resolve, reject });
-      void this.walk();
+    const isFull = this.next?.uids.length === MOST_OF_A_WALK;
+    const walk = this.next && !isFull ? this.next : this.walk();
+    walk.uids.push(uid);
+    const found = await walk.found;
+    return !found.has(uid) || this.removals(() => this.rights.sweepMachine(uid));
+  }
+
+  private walk(): Walk {
+    const uids: number[] = [];
+    const found = this.last.then(async () => {
+      if (this.next?.uids === uids) this.next = undefined;
+      return new Set(await this.rights.whoLeftSomething(uids).catch(() => uids));
     });
-  }
-
-  private async walk(): Promise<void> {
-    if (this.isWalking) return;
-    this.isWalking = true;
-    for (;;) {
-      const some = this.waiting.splice(0, MOST_OF_A_WALK);
-      if (some.length === 0) break;
-      await this.sweepAll(some);
-    }
-    this.isWalking = false;
-  }
-
-  private async sweepAll(some: readonly Waiting[]): Promise<void> {
-    const uids = some.map(({ uid }) => uid);
-    const found = new Set(await this.rights.whoLeftSomething(uids).catch(() => uids));
-    await Promise.all(
-      some.map(async ({ uid, resolve, reject }) => {
-        if (!found.has(uid)) resolve(true);
-        else await this.removals(() => this.rights.sweepMachine(uid)).then(resolve, reject);
-      }),
-    );
+    this.last = found;
+    return (this.next = { uids, found });
   }
 }
