@@ -17,12 +17,10 @@ import {
   uploadedProgram,
   writeInputData,
 } from '#src/jobs/run/index.js';
-import { findProgram } from './find-program.js';
+import { findProgram, refuseForeignProgram, requireInterpreter } from './find-program.js';
 import { deviceFiles, visibleDevices } from './gpus.js';
 import { RUN_FILES, type JobPlaces } from '../isolation/isolation.js';
-import { requireInterpreter } from './find-interpreter.js';
 import { trustedOwnAddress } from './network-rule.js';
-import { refuseForeignProgram } from './own-program-rule.js';
 import { launchScript } from './launch-script.js';
 import { TOKEN_FILE } from './run-directory.js';
 import { giveToken } from './run-tokens.js';
