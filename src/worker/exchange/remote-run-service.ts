@@ -161,20 +161,19 @@ export class RemoteRunService implements RunService {
 
   /** Without files whose names the service takes in no archive: one of them would be the loss of all. */
   private sent(run: RunOrder, files: readonly ArchiveFile[]): ArchiveFile[] {
-    const faultOf = ({ name, content }: ArchiveFile): string | undefined =>
-      pathFault(name) ??
-      ('linkTo' in content && content.linkTo !== '.' ? pathFault(content.linkTo) : undefined);
-    const bad = files.flatMap((file) => {
-      const fault = faultOf(file);
-      return fault === undefined ? [] : [`${shownName(file.name)} (its name ${fault})`];
+    const bad: string[] = [];
+    const sent = files.filter(({ name, content }) => {
+      const target = 'linkTo' in content && content.linkTo !== '.' ? content.linkTo : undefined;
+      const fault = pathFault(name) ?? (target === undefined ? undefined : pathFault(target));
+      if (fault !== undefined) bad.push(`${shownName(name)} (its name ${fault})`);
+      return fault === undefined;
     });
     if (bad.length > 0) this.leftOut.set(run, bad);
-    return files.filter((file) => faultOf(file) === undefined);
+    return sent;
   }
 
   private leftOutOf(run: RunOrder, parameters: RunResult['parameters']): string | undefined {
-    const other = parameters['OutputLeftOut']?.toString();
-    const all = [...(other === undefined ? [] : [other]), ...(this.leftOut.get(run) ?? [])];
+    const all = [parameters['OutputLeftOut'] ?? [], this.leftOut.get(run) ?? []].flat();
     return all.length === 0 ? undefined : all.join(', ');
   }
 
@@ -197,25 +196,19 @@ export class RemoteRunService implements RunService {
   /** The first came with the run. */
   async token(run: RunOrder): Promise<JobToken | undefined> {
     const { token: given } = (run as ClaimedOrder).claimed;
-    const isFirst = given !== undefined && !this.withToken.has(run);
-    if (isFirst) this.withToken.add(run);
-    else if (!given && !this.isKept(run)) return undefined;
-    const { token, expiresIn } = isFirst
-      ? given
-      : await this.parts
-          .link()
-          .json<{ token: string; expiresIn: number }>('POST', `/runs/${keyOf(run)}/token`);
+    const isKept = 'boot' in run; // its order was read from the disk, where no token is
+    if (!given && !isKept) return undefined;
+    const first = this.withToken.has(run) ? undefined : given;
+    this.withToken.add(run);
+    const path = `/runs/${keyOf(run)}/token`;
+    const { token, expiresIn } =
+      first ?? (await this.parts.link().json<NonNullable<typeof given>>('POST', path));
     return { token, expiresInSeconds: expiresIn };
   }
 
   siteOf(run: RunOrder): Promise<RunSite> {
     const { path, hasNetwork = false } = (run as ClaimedOrder).claimed;
     return Promise.resolve({ path, hasNetwork: hasNetwork && this.parts.allowsNetwork });
-  }
-
-  /** One whose order was read from the disk. */
-  private isKept(run: RunOrder): boolean {
-    return 'boot' in run;
   }
 
   private async report(
@@ -226,14 +219,10 @@ export class RemoteRunService implements RunService {
     const nothing: Answered = { run: keyOf(run), forget: true, sentAt: 0 };
     if (this.isForgotten.has(run)) return nothing;
     const report = { run: keyOf(run), ...members };
-    try {
-      return await new Promise<Answered>((resolve, reject) => {
-        this.forgotten.set(run, () => resolve(nothing));
-        box.send(report).then(resolve, reject);
-      });
-    } finally {
-      this.forgotten.delete(run);
-    }
+    return new Promise<Answered>((resolve, reject) => {
+      this.forgotten.set(run, () => resolve(nothing));
+      box.send(report).then(resolve, reject);
+    }).finally(() => this.forgotten.delete(run));
   }
 
   /** True when the service has it, false when the run is not the worker's any more. Throws RunFault for one that is refused. */

@@ -7,7 +7,7 @@ import { RefusedError } from './worker-link.js';
 const MOST_REPORTS = 200;
 /** Below the 512 KiB that a body may have. */
 const MOST_BYTES = 480 * 1024;
-const TOO_LARGE = 413;
+const [BAD, TOO_LARGE] = [400, 413];
 /** A report that could not be written now is sent again after so long. */
 const UNWRITTEN_MS = 500;
 
@@ -110,21 +110,16 @@ export class RunReportBox {
 
   /** One bad report fails no other: they are sent one by one, and the bad one is given up. */
   private onRefused(some: Pending[], error: RefusedError): void {
-    if (error.status === TOO_LARGE && some.length > 1) {
-      this.most = Math.max(1, Math.floor(some.length / 2));
+    if (error.status !== BAD && error.status !== TOO_LARGE) {
+      for (const { reject } of some) reject(error);
+      return;
+    }
+    if (some.length > 1) {
+      this.most = error.status === BAD ? 1 : Math.floor(some.length / 2);
       this.pending.unshift(...some);
       return;
     }
-    if (some.length > 1 && error.status === 400) {
-      this.most = 1;
-      this.pending.unshift(...some);
-      return;
-    }
-    for (const { report, resolve, reject } of some) {
-      if (error.status !== 400 && error.status !== TOO_LARGE) {
-        reject(error);
-        continue;
-      }
+    for (const { report, resolve } of some) {
       const { run, kind } = report;
       this.post.logger.error({ err: error, run, kind }, 'the service refuses a report');
       resolve({ run, forget: true, sentAt: 0 });

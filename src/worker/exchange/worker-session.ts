@@ -77,15 +77,8 @@ export class WorkerSession implements WorkerLink {
     }
     const link = new ServiceLink({ ...registration, key });
     try {
-      const again = (): Promise<Registered> => renewed(link, known?.id, registration);
-      const worker =
-        secret === undefined
-          ? await again()
-          : await registered(
-              link,
-              { ...registration, secret },
-              known === undefined ? undefined : again,
-            );
+      const enrol = secret === undefined ? renewed : registered;
+      const worker = await enrol(link, registration, known?.id);
       link.token = worker.token;
       return new WorkerSession(worker, link, await ClaimNumbers.open(directory), directory);
     } catch (error) {
@@ -167,38 +160,37 @@ export class WorkerSession implements WorkerLink {
 
 async function registered(
   link: ServiceLink,
-  registration: Registration & { secret: string },
-  again: (() => Promise<Registered>) | undefined,
+  registration: Registration,
+  known: string | undefined,
 ): Promise<Registered> {
   const { directory, server, site, secret, words, logger, signal } = registration;
-  const json = { site, secret: secret.trim(), protocol: PROTOCOL, ...words };
+  const json = { site, secret: secret?.trim(), protocol: PROTOCOL, ...words };
   try {
-    const post = (): Promise<Registered> =>
-      link.json<Registered>('POST', '/workers', { json, isBare: true, signal });
-    const answer = await untilAnswered(telling(post, logger), signal);
+    const options = { json, isBare: true, signal };
+    const post = telling(() => link.json<Registered>('POST', '/workers', options), logger);
+    const answer = await untilAnswered(post, signal);
     if (typeof answer.id !== 'string') throw new WorkerStartError(`${server} is no such service`);
     await writeEnrolment(directory, { server, site, id: answer.id });
     return answer;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    if (error.code === 'worker.secret-refused' && again) return again();
+    const isKnown = error.code === 'worker.secret-refused' && known !== undefined;
+    if (isKnown) return renewed(link, registration, known);
     throw new WorkerStartError(error.detail);
   }
 }
 
 async function renewed(
   link: ServiceLink,
-  id: string | undefined,
   { words, logger, signal }: Registration,
+  id: string | undefined,
 ): Promise<Registered> {
   const hint =
     'give it the secret of an administrator (gridgate site secret add) with --secret-file';
   if (id === undefined) throw new WorkerStartError('the worker is not registered yet', hint);
   try {
-    const token = await untilAnswered(
-      telling(() => newToken(link, id, signal), logger),
-      signal,
-    );
+    const ask = telling(() => newToken(link, id, signal), logger);
+    const token = await untilAnswered(ask, signal);
     link.token = token.token;
     const json = { protocol: PROTOCOL, ...words };
     await untilAnswered(() => link.request('PUT', `/workers/${id}`, { json, signal }), signal);
