@@ -1,10 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseJson, stringifyJson } from '#src/kernel/index.js';
 import type { ClaimedRun, RunKey } from '#src/jobs/index.js';
 import { parseJid, type RunOrder } from '#src/jobs/run/index.js';
 import type { KeptRun } from '../runs/local-process.executor.js';
-import { ORDER_FILE } from '../runs/run-directory.js';
+import { ORDER_FILE, textOf } from '../runs/run-directory.js';
 
 /** A run as the service has given it to the worker. */
 export interface ClaimedOrder extends RunOrder {
@@ -48,21 +47,11 @@ export function orderText({ claimed }: Pick<ClaimedOrder, 'claimed'>, boot: stri
  * ended before it was written, or the machine was. Throws the file system's error when it cannot be read: that says nothing about it.
  */
 export function keptOrder(root: string, run: RunKey): (KeptRun & ClaimedOrder) | undefined {
-  const text = textOf(join(root, run, ORDER_FILE));
+  const text = textOf(join(root, run, ORDER_FILE)) ?? '';
   try {
     const { boot, claimed } = parseJson(text) as unknown as KeptOrder;
     return { ...orderOf(claimed), boot };
   } catch {
     return undefined;
-  }
-}
-
-function textOf(path: string): string {
-  try {
-    return readFileSync(path, 'utf8');
-  } catch (error) {
-    const { code = '' } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return '';
-    throw error;
   }
 }

@@ -140,16 +140,13 @@ export class LocalProcessExecutor {
 
   /** What was not begun goes back. */
   requeueUnstarted(): void {
-    for (const run of [...this.waiting.splice(0), ...this.ready.splice(0)]) {
-      this.inBackground(run, this.requeue(run));
-    }
+    for (const run of this.takeUnstarted()) this.inBackground(run, this.requeue(run));
   }
 
   async close(): Promise<void> {
     this.isClosed = true;
     await this.stopRounds();
-    const unstarted = [...this.waiting.splice(0), ...this.ready.splice(0)];
-    await Promise.all(unstarted.map((run) => this.requeue(run).catch(() => undefined)));
+    await Promise.allSettled(this.takeUnstarted().map((run) => this.requeue(run)));
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
     await this.context.watcher.close();
@@ -178,8 +175,7 @@ export class LocalProcessExecutor {
     try {
       isPrepared = await this.prepareWhenPossible(run);
     } catch (error) {
-      await this.refuse(run, error);
-      return;
+      return this.refuse(run, error);
     }
     if (!isPrepared || this.isClosed || run.isStopped) await this.requeue(run);
     else this.ready.push(run);
@@ -231,22 +227,17 @@ export class LocalProcessExecutor {
     if (permission === false || run.isStopped) {
       // Whether the permission was written may be unknown: the database was lost before it could tell.
       run.directory.abandon();
-      await this.requeue(run);
-      return;
+      return this.requeue(run);
     }
     try {
       await launchRun(this.context, run);
     } catch (error) {
-      if (!(error instanceof StarterExitedError)) {
-        await this.refuse(run, error);
-        return;
-      }
+      if (!(error instanceof StarterExitedError)) return this.refuse(run, error);
       if (!(await this.isEndedWithout(run))) return;
     }
     if (await isNeverStarted(this.context, run)) {
       if (run.directory.start() === 'abandoned') return this.requeue(run); // its permission was over
-      await this.refuse(run, new MachineFault('nothing can be written on its disk'));
-      return;
+      return this.refuse(run, new MachineFault('nothing can be written on its disk'));
     }
     this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
     this.collect(run);
@@ -357,6 +348,10 @@ export class LocalProcessExecutor {
   }
 
   // -- small parts ----------------------------------------------------------------------------------------------
+
+  private takeUnstarted(): LocalRun[] {
+    return [...this.waiting.splice(0), ...this.ready.splice(0)];
+  }
 
   private newRun(order: RunOrder): LocalRun {
     const run = this.context.newRun(order);

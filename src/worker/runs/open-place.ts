@@ -1,4 +1,12 @@
-import { chmodSync, closeSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Config } from '#src/config/index.js';
@@ -20,6 +28,8 @@ const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
 const SHM_PART = 0.5;
 const MIB = 2 ** 20;
 const CLOSE_ON_EXEC = 0o2000000;
+/** Begin of the names of directories in which isolation is tried. */
+const TRIAL = 'probe-';
 
 /** What `openPlace` has found and made. */
 export interface LocalPlace {
@@ -74,18 +84,36 @@ export function hasAccounts({ localIsolation }: Pick<WorkerConfig, 'localIsolati
   return process.getuid?.() === 0 && localIsolation !== 'none';
 }
 
+/** The best isolation that was asked for, tried below that root. Throws Error when none is possible. */
 async function findIsolation(
   config: WorkerConfig,
   root: RunRoot,
   accounts: AccountPool | undefined,
 ): Promise<{ isolation: Isolation; refusals: readonly string[] }> {
-  const { isolation, refusals } = await probe(config, root, accounts);
-  if (!isolation) {
-    const tried = refusals.join('; ');
-    throw new Error(`local jobs cannot be isolated here (${tried}). To have them: ${WHAT_TO_DO}`);
+  writeShared(root.path);
+  for (const name of readdirSync(root.path)) {
+    if (name.startsWith(TRIAL)) rmSync(join(root.path, name), { recursive: true, force: true });
   }
-  refuseSharedNetwork(config, isolation);
-  return { isolation, refusals };
+  const trial = mkdtempSync(join(root.path, TRIAL));
+  const uid = await accounts?.take(trial);
+  try {
+    const { isolation, refusals } = await probeIsolation({
+      wanted: config.localIsolation,
+      view: viewOf(config, root),
+      directory: root.path,
+      shmBytes: Math.floor(config.jobMemoryMb * MIB * SHM_PART),
+      uid,
+    });
+    if (!isolation) {
+      const tried = refusals.join('; ');
+      throw new Error(`local jobs cannot be isolated here (${tried}). To have them: ${WHAT_TO_DO}`);
+    }
+    refuseSharedNetwork(config, isolation);
+    return { isolation, refusals };
+  } finally {
+    if (uid !== undefined) accounts?.release(uid, trial);
+    rmSync(trial, { recursive: true, force: true });
+  }
 }
 
 /** Without a network namespace every job is as a program of a site with `network: host`. */
@@ -116,37 +144,6 @@ export async function describeLocalIsolation(config: Config): Promise<IsolationR
     return { level: 'off', reason: (error as Error).message, isWanted: true };
   } finally {
     rmSync(path, { recursive: true, force: true });
-  }
-}
-
-async function probe(
-  config: WorkerConfig,
-  root: RunRoot,
-  accounts: AccountPool | undefined,
-): ReturnType<typeof probeIsolation> {
-  writeShared(root.path);
-  removeTrials(root.path);
-  const trial = mkdtempSync(join(root.path, TRIAL));
-  const uid = await accounts?.take(trial);
-  try {
-    return await probeIsolation({
-      wanted: config.localIsolation,
-      view: viewOf(config, root),
-      directory: root.path,
-      shmBytes: Math.floor(config.jobMemoryMb * MIB * SHM_PART),
-      uid,
-    });
-  } finally {
-    if (uid !== undefined) accounts?.release(uid, trial);
-    rmSync(trial, { recursive: true, force: true });
-  }
-}
-
-const TRIAL = 'probe-';
-
-function removeTrials(path: string): void {
-  for (const name of readdirSync(path)) {
-    if (name.startsWith(TRIAL)) rmSync(join(path, name), { recursive: true, force: true });
   }
 }
 
@@ -182,24 +179,15 @@ function reportOf(
  */
 export function closeInherited(): void {
   if (process.channel) return; // one of them is the channel to the parent
-  for (const name of readDescriptors()) {
-    const file = Number(name);
-    if (file <= 2) continue;
+  if (!existsSync('/proc/self/fdinfo')) return;
+  for (const name of readdirSync('/proc/self/fdinfo')) {
+    if (Number(name) <= 2) continue;
     try {
-      const flags = /^flags:\t(\d+)/m.exec(
-        readFileSync(`/proc/self/fdinfo/${name}`, 'latin1'),
-      )?.[1];
-      if (flags !== undefined && (parseInt(flags, 8) & CLOSE_ON_EXEC) === 0) closeSync(file);
+      const info = readFileSync(`/proc/self/fdinfo/${name}`, 'latin1');
+      const flags = parseInt(/^flags:\t(\d+)/m.exec(info)?.[1] ?? '', 8);
+      if ((flags & CLOSE_ON_EXEC) === 0) closeSync(Number(name));
     } catch {
       // closed already: it was that of this very look
     }
-  }
-}
-
-function readDescriptors(): string[] {
-  try {
-    return readdirSync('/proc/self/fd');
-  } catch {
-    return [];
   }
 }

@@ -234,12 +234,18 @@ export class RunDirectory {
   }
 
   private read(name: string): string | undefined {
-    try {
-      return readFileSync(join(this.path, name), 'utf8');
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-      throw error;
-    }
+    return textOf(join(this.path, name));
+  }
+}
+
+/** Undefined when there is no such file. Throws the file system's error when it cannot be read. */
+export function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
   }
 }
 
