@@ -194,10 +194,10 @@ describeOn(need).each(['bwrap', 'unshare'])('a view of the machine by %s', (mean
     const command = isolation.commandOf({
       ...{ path, uid: undefined, hasNetwork: false, hasToken: false, devices },
     });
-    const [program = '', ...words] = supervisorCommand(
-      { fileBlocks: 2048, cpuSeconds: 5, openFiles: 256, memoryKiB: undefined },
-      { command, ...(isolation.hasDescriptors && { filter: join(directory, 'etc/filter') }) },
-    );
+    const [program = '', ...words] = supervisorCommand({
+      ...{ command, filter: isolation.hasDescriptors && join(directory, 'etc/filter') },
+      ...{ fileBlocks: 2048, cpuSeconds: 5, openFiles: 256 },
+    });
     const options = { cwd: path, env: { PATH: SYSTEM_PATH }, detached: true };
     // Its last act ends its process group.
     await once(spawn(program, words, { ...options, stdio: 'ignore' }), 'exit');

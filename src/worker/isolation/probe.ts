@@ -63,7 +63,8 @@ const TRIAL_MS = 10_000;
 export async function probeIsolation(input: ProbeInput): Promise<ProbeResult> {
   const refusals: string[] = [];
   if (input.wanted === 'none') return { isolation: NO_ISOLATION, refusals };
-  for (const candidate of candidates(input, refusals)) {
+  // All are made before the first is tried: what is not installed is told also of a machine where another way works.
+  for (const candidate of [...candidates(input, refusals)]) {
     const fault = await faultOf(candidate, input);
     if (fault === undefined) return { isolation: candidate, refusals };
     refusals.push(`${candidate.level} by ${candidate.means}: ${fault}`);
@@ -71,7 +72,8 @@ export async function probeIsolation(input: ProbeInput): Promise<ProbeResult> {
   return { isolation: undefined, refusals };
 }
 
-function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
+/** The ways that there are programs for, the best first; what is not installed is among the refusals. */
+function* candidates(input: ProbeInput, refusals: string[]): Generator<Isolation> {
   const { wanted, uid } = input;
   const find = (name: string): string | undefined => findProgram(name, input.path ?? PROGRAM_PATH);
   const setpriv = find('setpriv');
@@ -79,54 +81,47 @@ function candidates(input: ProbeInput, refusals: string[]): Isolation[] {
     refusals.push(
       'as root: setpriv (util-linux), which gives up the rights of root, is not installed',
     );
-    return [];
+    return;
   }
   const become = becomeBy(setpriv ?? '');
-  const found: Isolation[] = [];
-  if (wanted === 'auto' || wanted === 'namespaces') {
-    found.push(...namespaces(input, refusals, { find, become }));
+  if (wanted !== 'accounts') yield* namespaces(input, refusals, { find, become });
+  if (wanted === 'namespaces') return;
+  if (uid === undefined) {
+    refusals.push('accounts: the service was not started as root');
+    return;
   }
-  if (wanted === 'auto' || wanted === 'accounts') {
-    if (uid === undefined) refusals.push('accounts: the service was not started as root');
-    else {
-      const setsid = find('setsid') ?? 'setsid';
-      for (const { filter, means } of filters(input, 'setpriv')) {
-        found.push(ownAccounts(means, become, setsid, filter));
-      }
-    }
+  const setsid = find('setsid') ?? 'setsid';
+  for (const { filter, means } of filters(input, 'setpriv')) {
+    yield ownAccounts(means, become, setsid, filter);
   }
-  return found;
 }
 
-function namespaces(
-  input: ProbeInput,
+function* namespaces(
+  { view, shmBytes, directory }: ProbeInput,
   refusals: string[],
   { find, become }: { find: (name: string) => string | undefined; become: BecomeAccount },
-): Isolation[] {
-  const { view, shmBytes, directory } = input;
+): Generator<Isolation> {
   const etc = join(directory, 'etc');
   const rest: NamespacesInput = { view, etc, shmBytes, become };
-  const found: Isolation[] = [];
   const bwrap = find('bwrap');
   if (bwrap === undefined) refusals.push('namespaces by bubblewrap: bwrap is not installed');
-  else found.push(bubblewrap(bwrap, meansOf(bwrap), { ...rest, hasFilter: hasFilter() }));
+  else yield bubblewrap(bwrap, meansOf(bwrap), { ...rest, hasFilter: hasFilter() });
   const unshare = find('unshare');
   const missing = ['setpriv', 'mount', 'umount', 'pivot_root'].filter((name) => !find(name));
   if (unshare === undefined || missing.length > 0) {
     refusals.push(`namespaces by util-linux: ${missing[0] ?? 'unshare'} is not installed`);
-    return found;
+    return;
   }
-  for (const { filter, means } of filters(input, 'util-linux')) {
+  for (const { filter, means } of filters({ view, directory }, 'util-linux')) {
     const script = join(etc, filter ? 'enter' : 'enter-unfiltered');
     writeWhole(script, enterScript(rest, filter));
-    found.push(utilLinux(unshare, means, { script, root: join(etc, 'root') }, rest));
+    yield utilLinux(unshare, means, { script, root: join(etc, 'root') }, rest);
   }
-  return found;
 }
 
 /** Programs without a filter of system calls of their own: with one that perl loads, where that works, or else without. */
 function filters(
-  { view, directory }: ProbeInput,
+  { view, directory }: Pick<ProbeInput, 'view' | 'directory'>,
   means: string,
 ): { filter: FilterLoader | undefined; means: string }[] {
   const perl = PERLS.find((path) => isShown(view, path));
@@ -201,10 +196,10 @@ async function runTrial(
   command: string[],
   { isolation, directory }: { isolation: Isolation; directory: string },
 ): Promise<string> {
-  const [program = '', ...words] = supervisorCommand(
-    { fileBlocks: 2048, cpuSeconds: 5, openFiles: 256, memoryKiB: undefined },
-    { command, filter: isolation.hasDescriptors && join(directory, 'etc', 'filter') },
-  );
+  const [program = '', ...words] = supervisorCommand({
+    ...{ command, filter: isolation.hasDescriptors && join(directory, 'etc', 'filter') },
+    ...{ fileBlocks: 2048, cpuSeconds: 5, openFiles: 256 },
+  });
   const child = spawn(program, words, {
     cwd: path,
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -1,8 +1,12 @@
-/** Limits that the kernel keeps for each process of a job, from before it is enclosed. */
-export interface KernelLimits {
+/** What a supervisor runs, and the limits that the kernel keeps for each process of it, from before it is enclosed. */
+export interface Supervised {
+  /** Program and arguments: whatever encloses the job, then the shell with its launch script. */
+  command: readonly string[];
+  /** Set for an enclosure that wants descriptor 3 for its status and 4 with the filter of system calls. */
+  filter?: string | undefined;
   cpuSeconds: number;
   /** Address space; undefined for no limit. */
-  memoryKiB: number | undefined;
+  memoryKiB?: number | undefined;
   /** Size of a file in blocks of 512 bytes. */
   fileBlocks: number;
   openFiles: number;
@@ -14,14 +18,6 @@ export interface KernelLimits {
 
 /** The first line of a run that is never started. */
 export const ABANDONED_RECORD = 'abandoned end\n';
-
-/** What the supervisor runs. */
-export interface SupervisedCommand {
-  /** Program and arguments: whatever encloses the job, then the shell with its launch script. */
-  command: readonly string[];
-  /** Set for an enclosure that wants descriptor 3 for its status and 4 with the filter of system calls. */
-  filter?: string | undefined;
-}
 
 /**
  * The supervisor of a run: a POSIX shell script that becomes leader of its own session, outside of whatever encloses the
@@ -79,19 +75,14 @@ kill -9 0
 `;
 
 /** Program and arguments of a supervisor. */
-export function supervisorCommand(limits: KernelLimits, run: SupervisedCommand): string[] {
+export function supervisorCommand(run: Supervised): string[] {
+  const { cpuSeconds, memoryKiB = 0, fileBlocks, openFiles, startUntilSeconds: until } = run;
   return [
-    '/bin/sh',
-    '-c',
-    SUPERVISOR_SCRIPT,
-    'gridgate-job',
-    String(limits.cpuSeconds),
-    String(limits.memoryKiB ?? 0),
-    String(limits.fileBlocks),
-    String(limits.openFiles),
+    ...['/bin/sh', '-c', SUPERVISOR_SCRIPT, 'gridgate-job'],
+    ...[cpuSeconds, memoryKiB, fileBlocks, openFiles].map(String),
     run.filter ?? '',
-    limits.startUntilSeconds === undefined ? '' : String(Math.floor(limits.startUntilSeconds)),
-    limits.group ?? '',
+    until === undefined ? '' : String(Math.floor(until)),
+    run.group ?? '',
     ...run.command,
   ];
 }

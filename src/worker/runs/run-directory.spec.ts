@@ -21,7 +21,7 @@ function put(name: string, text: string): void {
 /** Runs a supervisor to its end. */
 function supervise(script: string, filter?: string): void {
   const command = ['/bin/sh', '-c', script];
-  const [program = '', ...words] = supervisorCommand(LIMITS, { command, filter });
+  const [program = '', ...words] = supervisorCommand({ ...LIMITS, command, filter });
   // Its last act ends its process group.
   spawnSync('setsid', ['-w', program, ...words], { cwd: directory.path });
 }

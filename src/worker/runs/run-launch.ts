@@ -19,7 +19,7 @@ import {
 } from '#src/jobs/run/index.js';
 import { findProgram, refuseForeignProgram, requireInterpreter } from './find-program.js';
 import { deviceFiles, visibleDevices } from './gpus.js';
-import { RUN_FILES, type JobPlaces } from '../isolation/isolation.js';
+import { RUN_FILES } from '../isolation/isolation.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { launchScript } from './launch-script.js';
 import { TOKEN_FILE } from './run-directory.js';
@@ -100,6 +100,7 @@ async function unpackInput(context: LocalContext, run: LocalRun): Promise<void> 
 }
 
 function launchOf(context: LocalContext, run: LocalRun): string {
+  const { order } = run;
   const { isolation } = context.place;
   const places = isolation.placesOf(run.directory.path);
   const tasks = context.parts.config.jobProcesses * TASKS_PER_PROCESS + SPARE_TASKS;
@@ -107,7 +108,21 @@ function launchOf(context: LocalContext, run: LocalRun): string {
     work: places.work,
     program: run.program,
     arguments: run.plan.arguments,
-    environment: { ...environmentOf(context, run, places), ...run.plan.environment },
+    environment: {
+      ...(run.directory.hasToken() && { [TOKEN_FILE_VARIABLE]: join(places.token, TOKEN_FILE) }),
+      ...inputDataVariables(order, places.work),
+      ...{ PATH: run.path, HOME: places.work, TMPDIR: places.tmp, PWD: places.work },
+      ...{ LANG: 'C.UTF-8', USER: 'job', LOGNAME: 'job', SHELL: '/bin/sh' },
+      JOBID: String(order.jid),
+      GRID_JOBID: String(order.jid),
+      GRID_SITE: order.site,
+      GRID_SETUP: order.setup,
+      GRID_OWNER: order.owner,
+      GRID_OWNER_GROUP: order.ownerGroup,
+      GRIDGATE_PROCESSORS: String(processorsOf(order)),
+      [RUN_MARKER]: context.markOf(order),
+      ...run.plan.environment,
+    },
     tasks: isolation.level === 'none' ? tasks + OTHER_TASKS : tasks,
     isInit: isolation.launchesAsInit ?? false,
   });
@@ -128,27 +143,21 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
     taskset === undefined || processors.length === 0 ? [] : [taskset, '-c', processors.join(',')];
   const { memoryMb } = limitsOf(order, config);
   const group = groups?.make(runName(order), memoryMb * MIB);
-  const supervisor = supervisorCommand(
-    {
-      cpuSeconds: order.cpuTime,
-      // Programs with a GPU reserve more addresses than the machine has memory.
-      memoryKiB:
-        group === undefined && gpus.length === 0
-          ? Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE)
-          : undefined,
-      group,
-      fileBlocks: Math.ceil(config.jobOutputBytes / 512),
-      openFiles: config.jobOpenFiles,
-      startUntilSeconds: run.startUntilSeconds,
-    },
-    {
-      command: isolation.commandOf({
-        ...{ path: directory.path, uid, hasNetwork, devices: deviceFiles(gpus) },
-        hasToken: directory.hasToken(),
-      }),
-      filter: isolation.hasDescriptors && join(root.path, 'etc', 'filter'),
-    },
-  );
+  // Programs with a GPU reserve more addresses than the machine has memory.
+  const isBounded = group === undefined && gpus.length === 0;
+  const supervisor = supervisorCommand({
+    command: isolation.commandOf({
+      ...{ path: directory.path, uid, hasNetwork, devices: deviceFiles(gpus) },
+      hasToken: directory.hasToken(),
+    }),
+    filter: isolation.hasDescriptors && join(root.path, 'etc', 'filter'),
+    cpuSeconds: order.cpuTime,
+    memoryKiB: isBounded ? Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE) : undefined,
+    group,
+    fileBlocks: Math.ceil(config.jobOutputBytes / 512),
+    openFiles: config.jobOpenFiles,
+    startUntilSeconds: run.startUntilSeconds,
+  });
   // The supervisor is bound as well: from it a later process of this service learns which processors are taken.
   const [program = '', ...words] = [...bind, ...supervisor];
   const stdout = directory.makeOutput(RUN_FILES.stdout, uid);
@@ -167,32 +176,4 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
       [GPUS_VARIABLE]: visibleDevices(gpus, isolation.level === 'namespaces'),
     },
   });
-}
-
-function environmentOf(
-  context: LocalContext,
-  run: LocalRun,
-  places: JobPlaces,
-): Record<string, string> {
-  const { order, directory } = run;
-  return {
-    ...(directory.hasToken() && { [TOKEN_FILE_VARIABLE]: join(places.token, TOKEN_FILE) }),
-    ...inputDataVariables(order, places.work),
-    PATH: run.path,
-    HOME: places.work,
-    TMPDIR: places.tmp,
-    PWD: places.work,
-    LANG: 'C.UTF-8',
-    USER: 'job',
-    LOGNAME: 'job',
-    SHELL: '/bin/sh',
-    JOBID: String(order.jid),
-    GRID_JOBID: String(order.jid),
-    GRID_SITE: order.site,
-    GRID_SETUP: order.setup,
-    GRID_OWNER: order.owner,
-    GRID_OWNER_GROUP: order.ownerGroup,
-    GRIDGATE_PROCESSORS: String(processorsOf(order)),
-    [RUN_MARKER]: context.markOf(order),
-  };
 }
