@@ -71,9 +71,10 @@ export class OwnWorkerLauncher implements OwnMachine {
       if (!existsSync(directory) || existsSync(file)) continue;
       writeFileSync(file, orderText({ claimed }, boot), { mode: 0o600 });
     }
+    const settings = WORKER_SETTINGS.map((name) => [name, this.config[name]]);
     const order: OwnWorkerOrder = {
       ...{ id: await this.workerId(), version: this.program.version, logLevel: this.logger.level },
-      config: settingsOf(this.config),
+      config: Object.fromEntries(settings) as WorkerConfig,
     };
     this.run(order, onOff, FIRST_PAUSE_MS);
   }
@@ -153,10 +154,6 @@ export class OwnWorkerLauncher implements OwnMachine {
     this.offReason = reason;
     onOff(reason);
   }
-}
-
-function settingsOf(config: Config): WorkerConfig {
-  return Object.fromEntries(WORKER_SETTINGS.map((name) => [name, config[name]])) as WorkerConfig;
 }
 
 function membersOf(line: string): Record<string, unknown> {

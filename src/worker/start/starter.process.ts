@@ -3,40 +3,29 @@ import { closeSync, constants, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { StartAnswer, StartQuestion } from './start-messages.js';
 
+const APPENDED = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
+
 /**
  * The process that starts programs for the service: a fork copies the tables of the memory of who forks, and of a service
  * with 300 MiB that takes ten times as long as of this one, in the thread that answers requests. It ends with its standard
  * input, that is with the service, however that ends; what it has started goes on.
  */
-function start(question: StartQuestion): void {
-  const { id, program, words, cwd, env, timeoutMs } = question;
-  const files = filesOf(question);
-  const [stdout, stderr] = files;
+function start({ id, program, words, cwd, env, output, timeoutMs }: StartQuestion): void {
+  const files: number[] = [];
   try {
+    const paths = output ? new Set([output.stdout, output.stderr]) : [];
+    for (const path of paths) files.push(openSync(path, APPENDED));
     const child = spawn(program, words, {
       cwd,
       env,
       detached: true,
-      stdio: ['ignore', stdout ?? 'ignore', stderr ?? 'ignore'],
+      stdio: ['ignore', files[0] ?? 'ignore', files.at(-1) ?? 'ignore'],
       ...(timeoutMs === undefined ? {} : { timeout: timeoutMs, killSignal: 'SIGKILL' as const }),
     });
     child.once('error', (error) => answer(faultOf(id, error)));
     child.once('exit', (code) => answer({ id, code }));
   } finally {
-    for (const file of new Set(files)) closeSync(file);
-  }
-}
-
-function filesOf({ output }: StartQuestion): number[] {
-  if (!output) return [];
-  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
-  const stdout = openSync(output.stdout, flags);
-  if (output.stderr === output.stdout) return [stdout, stdout];
-  try {
-    return [stdout, openSync(output.stderr, flags)];
-  } catch (error) {
-    closeSync(stdout);
-    throw error;
+    for (const file of files) closeSync(file);
   }
 }
 
