@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, openSync, readSync } from 'node:fs';
 import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
@@ -17,6 +16,7 @@ import {
 import type { Isolation } from '../isolation/isolation.js';
 import type { LocalRun } from './local-run.js';
 import { everybodyMayExecute } from './reach.js';
+import { beginOf } from '../watch/process-table.js';
 
 /**
  * The program of a job: an uploaded file, an absolute path, or a name on the site's path. Throws RunFault
@@ -60,7 +60,7 @@ export async function requireInterpreter(
   isolation: Pick<Isolation, 'placesOf' | 'shows'>,
 ): Promise<void> {
   const { program, order, plan, directory } = run;
-  const head = headOf(resolve(directory.work, program));
+  const head = beginOf(resolve(directory.work, program), HEAD_BYTES);
   const start = scriptStart(head);
   if (start === undefined) return;
   const { work } = isolation.placesOf(directory.path);
@@ -101,21 +101,6 @@ async function isOnPath(
   if (name.includes('/')) return mayStart(name);
   for (const directory of path.split(':')) if (await mayStart(join(directory, name))) return true;
   return false;
-}
-
-/** The first bytes of a file; none of one that cannot be read. */
-function headOf(path: string): Buffer {
-  const head = Buffer.alloc(HEAD_BYTES);
-  try {
-    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      return head.subarray(0, readSync(file, head));
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return head.subarray(0, 0);
-  }
 }
 
 /** False only for what nobody could execute: accounts may have more rights than this service knows of. */

@@ -46,7 +46,7 @@ export class LocalContext {
     readonly place: LocalPlace,
   ) {
     const { config, clock, logger, service } = parts;
-    this.cleaner = new RunCleaner(place, logger, this.watcher);
+    this.cleaner = new RunCleaner(place, parts, this.watcher);
     this.life = new RunLife(parts, this.cleaner, service);
     this.gate = new StartGate(place.root.path, config.localMinFreeBytes, clock, logger);
   }

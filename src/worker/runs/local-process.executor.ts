@@ -10,7 +10,6 @@ import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { endOf } from './run-end.js';
 import { isNeverStarted, untilEnd, wasStarted } from './run-recovery.js';
-import { RunRemains } from './run-remains.js';
 import { closeRunRoot } from './run-root.js';
 import { roundsOf } from './run-rounds.js';
 import { StarterExitedError } from '../start/starter.js';
@@ -53,7 +52,6 @@ export class LocalProcessExecutor {
   private isClosed = false;
   /** Set by `open`, before which nothing else is called. */
   private context!: LocalContext;
-  private remains!: RunRemains;
 
   constructor(private readonly parts: LocalProcessParts) {
     this.slots = parts.config.localSlots || ownProcessors().length;
@@ -83,7 +81,6 @@ export class LocalProcessExecutor {
     place.starter.open();
     logIsolation(this.parts.logger, report);
     this.context = new LocalContext(this.parts, place);
-    this.remains = new RunRemains(this.context);
     this.context.gate.look();
     this.stopRounds = roundsOf(this.context, this.runs);
     return place.isolation.level;
@@ -127,7 +124,7 @@ export class LocalProcessExecutor {
       await this.recover(run).catch((error: unknown) => this.context.gate.forgive(error));
     }
     for (const { order } of this.runs.values()) known.add(runName(order));
-    await this.remains.remove(known);
+    await this.context.cleaner.removeUnknown(known);
     this.requeueUnplaced();
   }
 

@@ -58,9 +58,6 @@ export class LocalRun {
 
   /** The leader of its session, once the supervisor has said who it is. */
   leader(): StartRecord | undefined {
-    if (this.started) return this.started;
-    const start = this.directory.start();
-    if (typeof start === 'object') this.started = start;
-    return this.started;
+    return (this.started ??= this.directory.leader());
   }
 }

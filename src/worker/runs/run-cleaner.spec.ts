@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sleep } from '#src/kernel/index.js';
-import type { Logger } from '#src/runtime/index.js';
+import type { LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { RunCleaner } from './run-cleaner.js';
 import type { LocalPlace } from './open-place.js';
@@ -30,7 +30,7 @@ describe('what a run has left', () => {
       root: { path: root },
       rights: { empty: () => Promise.resolve(true) },
     };
-    return new RunCleaner(place as unknown as LocalPlace, {} as Logger, {} as Watcher);
+    return new RunCleaner(place as unknown as LocalPlace, {} as LocalProcessParts, {} as Watcher);
   };
   const remove = (): Promise<void> =>
     cleaner().remove({ directory, uid: undefined } as unknown as LocalRun);

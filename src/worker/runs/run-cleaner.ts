@@ -10,7 +10,7 @@ import {
 import { rmdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
-import { loopTurn, randomId } from '#src/kernel/index.js';
+import { type Clock, loopTurn, randomId } from '#src/kernel/index.js';
 import type { OutputPlaces, RunPlace } from '#src/jobs/run/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { LocalRun } from './local-run.js';
@@ -21,6 +21,8 @@ import type { RunTraces } from '../watch/run-members.js';
 import type { Watcher } from '../watch/watcher.js';
 
 const END_MS = 5_000;
+/** Processes that slipped away from runs that are over are looked for so often. */
+const ORPHAN_CHECK_MS = 30_000;
 /** Processes that empty directories at the same time. */
 const SWEEPS_AT_ONCE = 3;
 /**
@@ -39,20 +41,27 @@ export class RunCleaner implements RunPlace<LocalRun> {
   private readonly removing = new Set<string>();
   private readonly emptying = pLimit(SWEEPS_AT_ONCE);
   private readonly machine: MachineSweeps;
+  private orphansCheckedAt = 0;
+  /** Directories of runs at the last look: those that nobody knows at the next one are removed. */
+  private seen: readonly string[];
+  /** Those that were begun to be removed since the last look for orphans: what is still there then is tried again. */
+  private readonly tried = new Set<string>();
 
   constructor(
     private readonly place: LocalPlace,
-    private readonly logger: Logger,
+    private readonly parts: { logger: Logger; clock: Clock },
     private readonly watcher: Watcher,
   ) {
     this.machine = new MachineSweeps(place.rights);
+    // At the first time that is whatever a predecessor left: nothing of this process is there yet.
+    this.seen = this.namesOfRuns();
   }
 
   /** Ends every process of a run, its supervisor last. */
   async endProcesses(run: LocalRun): Promise<void> {
     const isGone = await this.end(run.directory.path, run.traces());
     if (!isGone) {
-      this.logger.warn({ jid: run.key }, 'processes of a job do not end');
+      this.parts.logger.warn({ jid: run.key }, 'processes of a job do not end');
     }
   }
 
@@ -83,8 +92,28 @@ export class RunCleaner implements RunPlace<LocalRun> {
     this.removeAside(aside, uid);
   }
 
+  /**
+   * Removes what is left of runs that neither the service nor this process knows any more: all that is not among the known. Only what
+   * was there before it was asked which are known: of a younger one the answer says nothing.
+   */
+  async removeUnknown(known: ReadonlySet<string>): Promise<void> {
+    const now = this.parts.clock.now();
+    const isOrphanCheck = now - this.orphansCheckedAt >= ORPHAN_CHECK_MS;
+    if (isOrphanCheck) this.tried.clear();
+    const unknown = this.seen.filter((name) => !known.has(name) && !this.tried.has(name));
+    for (const name of unknown) this.tried.add(name);
+    if (unknown.length > 0 || isOrphanCheck) await this.removeRemains(unknown);
+    this.seen = this.namesOfRuns();
+    if (!isOrphanCheck) return;
+    this.orphansCheckedAt = now;
+    // Processes that slipped away from runs that are over.
+    const question = { directory: this.place.root.path, alive: [...known, ...this.seen] };
+    const ended = await this.watcher.ask({ kind: 'orphans', ...question });
+    if (ended > 0) this.parts.logger.warn({ ended }, 'orphaned processes of runs were killed');
+  }
+
   /** Names of the directories of runs that are there now, also of those that are being removed. */
-  namesOfRuns(): string[] {
+  private namesOfRuns(): string[] {
     return readdirSync(this.place.root.path).filter((name) => REMAINS.test(name));
   }
 
@@ -92,7 +121,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
    * Takes up what is left of runs that nobody knows any more, of a predecessor or after a fault: their processes, files
    * and accounts.
    */
-  async removeRemains(names: readonly string[]): Promise<void> {
+  private async removeRemains(names: readonly string[]): Promise<void> {
     const { root, accounts } = this.place;
     const atOnce = pLimit(SWEEPS_AT_ONCE);
     const paths = names.map((name) => join(root.path, name));
@@ -103,10 +132,8 @@ export class RunCleaner implements RunPlace<LocalRun> {
   private async removeRemainsOf(path: string): Promise<void> {
     if (this.removing.has(path) || !existsSync(path)) return;
     const directory = new RunDirectory(path);
-    const start = directory.start();
-    const leader = typeof start === 'object' ? start : undefined;
     const uid = directory.account();
-    await this.end(path, { leader, uid });
+    await this.end(path, { leader: directory.leader(), uid });
     this.removeAside(path, uid);
   }
 
@@ -114,7 +141,9 @@ export class RunCleaner implements RunPlace<LocalRun> {
     if (this.removing.has(path)) return;
     this.removing.add(path);
     void this.sweep(path, uid)
-      .catch((error: unknown) => this.logger.error({ err: error, path }, 'a run cannot be removed'))
+      .catch((error: unknown) =>
+        this.parts.logger.error({ err: error, path }, 'a run cannot be removed'),
+      )
       .finally(() => this.removing.delete(path));
   }
 
@@ -129,7 +158,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
       return;
     }
     // The directory stays, and with it the account: nobody else gets it while something of it is left.
-    this.logger.warn({ path, uid }, 'a job has left something that does not go away');
+    this.parts.logger.warn({ path, uid }, 'a job has left something that does not go away');
   }
 
   /** Removes the service's own files of a run, and gives its account back. */

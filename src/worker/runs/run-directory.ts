@@ -160,6 +160,12 @@ export class RunDirectory {
     return { pid: Number(match[1]), startTicks: match[2] as string };
   }
 
+  /** The leader of its session, once the supervisor has said who it is. */
+  leader(): StartRecord | undefined {
+    const start = this.start();
+    return typeof start === 'object' ? start : undefined;
+  }
+
   /** How the payload ended; undefined while it has not, or when the supervisor did not live to see it. */
   exit(): ExitRecord | undefined {
     return this.endIn('started', this.read('started')) ?? this.endIn('exit', this.olderEnd());

@@ -37,9 +37,9 @@ export async function wasStarted(
  * program comes after that.
  */
 export async function isNeverStarted({ cleaner }: LocalContext, run: LocalRun): Promise<boolean> {
-  if (typeof run.directory.start() === 'object') return false;
+  if (run.directory.leader()) return false;
   if (run.isAttached) await cleaner.endProcesses(run); // else it was seen to end
-  return typeof run.directory.start() !== 'object';
+  return run.directory.leader() === undefined;
 }
 
 /** True when the start record was made so long ago that nobody writes into it any more. */

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 
 const TICKS_PER_SECOND = 100; // USER_HZ of every Linux that runs Node
@@ -90,16 +90,22 @@ function accountIn(status: string): number {
 
 /** The begin of a program's arguments, joined by spaces; '' when it is gone. */
 export function argumentsOf(pid: number): string {
+  const words = beginOf(`/proc/${pid}/cmdline`, SHOWN_ARGUMENT_BYTES);
+  return words.toString('latin1').replaceAll('\0', ' ');
+}
+
+/** The first bytes of a file; none of one that cannot be read. */
+export function beginOf(path: string, most: number): Buffer {
+  const bytes = Buffer.alloc(most);
   try {
-    const file = openSync(`/proc/${pid}/cmdline`, 'r');
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     try {
-      const bytes = Buffer.alloc(SHOWN_ARGUMENT_BYTES);
-      return bytes.toString('latin1', 0, readSync(file, bytes)).replaceAll('\0', ' ');
+      return bytes.subarray(0, readSync(file, bytes));
     } finally {
       closeSync(file);
     }
   } catch {
-    return '';
+    return bytes.subarray(0, 0);
   }
 }
 
