@@ -2,8 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
 import { shellWord } from '#src/jobs/run/index.js';
 import type { BecomeAccount } from '../isolation/isolation.js';
-import type { StartOrder } from '../start/start-messages.js';
-import { StarterExitedError, type Starter } from '../start/starter.js';
+import { StarterExitedError, type Starter, type StartOrder } from '../start/starter.js';
 
 const KILL = 'kill -9 -1 2>/dev/null';
 /** Links are removed, never followed; what a program made unreadable is its own, and made readable once. */

@@ -16,8 +16,7 @@ import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { JobRights } from './job-rights.js';
 import { MachineSweeps } from './machine-sweeps.js';
-import type { Starter } from '../start/starter.js';
-import type { StartOrder } from '../start/start-messages.js';
+import type { Starter, StartOrder } from '../start/starter.js';
 
 /** Looks end when the test says so; what is asked is kept. */
 class Rights {

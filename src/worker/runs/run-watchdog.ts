@@ -1,7 +1,7 @@
 import { LIMIT_REASONS, limitsOf } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import type { RunUse, WatchedRun } from '../watch/watch-messages.js';
+import type { RunUse, WatchedRun } from '../watch/watcher.js';
 
 const YOUNG_MS = 1_000;
 const MIB = 2 ** 20;
@@ -59,12 +59,14 @@ export class RunWatchdog {
 
   private overLimit(run: LocalRun, use: RunUse, wall: number): string | undefined {
     const { config } = this.context.parts;
+    // Processes of the enclosure are not the job's: the supervisor, and what makes the namespaces.
+    const enclosing = this.context.place.isolation.level === 'namespaces' ? 3 : 1;
     const { wallSeconds, memoryMb } = limitsOf(run.order, config);
     if (use.cpuSeconds > run.order.cpuTime) {
       return `${LIMIT_REASONS.cpu}|Used more than ${run.order.cpuTime} s of CPU`;
     }
     if (wall > wallSeconds) return `${LIMIT_REASONS.wall}|Ran longer than ${wallSeconds} s`;
-    if (use.processes > config.jobProcesses + this.ownProcesses()) {
+    if (use.processes > config.jobProcesses + enclosing) {
       return `${LIMIT_REASONS.processes}|Had more than ${config.jobProcesses} processes`;
     }
     const isShort = this.context.isShortOfMemory(run);
@@ -86,10 +88,5 @@ export class RunWatchdog {
       return `${LIMIT_REASONS.disk}|Has a directory that the service cannot look into`;
     }
     return undefined;
-  }
-
-  /** Processes of the enclosure, which are not the job's: the supervisor, and what makes the namespaces. */
-  private ownProcesses(): number {
-    return this.context.place.isolation.level === 'namespaces' ? 3 : 1;
   }
 }

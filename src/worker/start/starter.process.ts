@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { StartAnswer, StartQuestion } from './start-messages.js';
+import type { StartAnswer, StartQuestion } from './starter.js';
 
 const APPENDED = constants.O_WRONLY | constants.O_APPEND | constants.O_NOFOLLOW;
 

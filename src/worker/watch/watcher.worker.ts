@@ -5,7 +5,7 @@ import { measureDisk, measureOwned, type DiskUse } from './disk-use.js';
 import { measureUnnamed, sharedBytesOf } from './unnamed-files.js';
 import { allProcesses, argumentsOf, type ProcessEntry } from './process-table.js';
 import { endMembers, enclosedRun, membersOf, orphansOf, signal, type Seen } from './run-members.js';
-import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watch-messages.js';
+import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watcher.js';
 
 /** A directory is measured again after so many times as long as the last measuring took, and not sooner than that. */
 const REST = 10;
