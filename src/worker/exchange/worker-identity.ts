@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from 'node:crypto';
-import { open, readFile, rename, rm, stat, type FileHandle } from 'node:fs/promises';
+import { open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { textOf } from '../runs/run-directory.js';
 
 const DIGITS = 16;
 
@@ -20,7 +21,7 @@ interface KeptEnrolment extends Enrolment {
 /** Private key of the worker in that directory, PEM; made at the first time. */
 export async function workerKey(directory: string): Promise<string> {
   const path = join(directory, 'key.pem');
-  const known = await readText(path);
+  const known = textOf(path);
   if (known !== undefined) return createPrivateKey(known) && known;
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }) as string;
@@ -32,7 +33,7 @@ export async function workerKey(directory: string): Promise<string> {
 export async function readEnrolment(
   directory: string,
 ): Promise<(Enrolment & { isCopy: boolean }) | undefined> {
-  const text = await readText(join(directory, 'worker.json'));
+  const text = textOf(join(directory, 'worker.json'));
   if (text === undefined) return undefined;
   const { keyPath, keyFile, ...kept } = JSON.parse(text) as KeptEnrolment;
   const now = await keyPlace(directory);
@@ -70,7 +71,7 @@ export class ClaimNumbers {
   /** Opens the file of that directory. */
   static async open(directory: string): Promise<ClaimNumbers> {
     const path = join(directory, 'claims');
-    const text = await readText(path);
+    const text = textOf(path);
     if (text === undefined) await writeWhole(path, '0'.padStart(DIGITS));
     return new ClaimNumbers(await open(path, 'r+'), Number(text ?? 0));
   }
@@ -107,13 +108,4 @@ async function writeWhole(path: string, text: string): Promise<void> {
   await rename(draft, path);
   const directory = await open(dirname(path)); // so that the name outlives a loss of power
   await directory.sync().finally(() => directory.close());
-}
-
-async function readText(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
 }

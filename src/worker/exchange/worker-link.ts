@@ -1,4 +1,4 @@
-import { parseJson, Problem } from '#src/kernel/index.js';
+import { isJsonObject, parseJson, Problem } from '#src/kernel/index.js';
 import type { WorkerFacts } from '#src/jobs/index.js';
 
 const TOO_MANY = 429;
@@ -147,10 +147,9 @@ export async function* connected(
 
 function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
-    const body: unknown = parseJson(text);
-    if (body !== null && typeof body === 'object' && !Array.isArray(body)) return { ...body };
+    const body = parseJson(text);
+    return isJsonObject(body) ? body : undefined;
   } catch {
-    // no JSON, or cut
+    return undefined; // no JSON, or cut
   }
-  return undefined;
 }

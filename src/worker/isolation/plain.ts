@@ -49,11 +49,10 @@ export const NO_ISOLATION: Isolation = {
 };
 
 function placesOf(path: string): JobPlaces {
-  const place = (name: string): string => join(path, name);
   return {
-    work: place(RUN_FILES.work),
-    tmp: place(RUN_FILES.tmp),
-    launch: place(RUN_FILES.launch),
-    token: place(RUN_FILES.token),
+    work: join(path, RUN_FILES.work),
+    tmp: join(path, RUN_FILES.tmp),
+    launch: join(path, RUN_FILES.launch),
+    token: join(path, RUN_FILES.token),
   };
 }

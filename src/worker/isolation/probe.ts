@@ -1,6 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   chownSync,
   mkdirSync,
   mkdtempSync,
@@ -182,7 +183,7 @@ async function faultOf(isolation: Isolation, input: ProbeInput): Promise<string 
 }
 
 function prepareTrial(path: string, script: string, uid: number | undefined): void {
-  spawnSync('chmod', [uid === undefined ? '700' : '711', path]);
+  chmodSync(path, uid === undefined ? 0o700 : 0o711);
   for (const name of [RUN_FILES.work, RUN_FILES.tmp]) {
     mkdirSync(join(path, name), { mode: 0o700 });
     if (uid !== undefined) chownSync(join(path, name), uid, uid);

@@ -4,7 +4,6 @@ import { shellWord } from '#src/jobs/run/index.js';
 import { inNamespaces, INNER_ID, JOB_PLACES, type NamespacesInput } from './bubblewrap.js';
 import { filtered, type FilterLoader } from './filter-loader.js';
 import type { Enclosure, Isolation } from './isolation.js';
-import type { SystemView } from './system-view.js';
 
 /**
  * Level `namespaces` by the programs of util-linux: `unshare`, `mount`, `pivot_root`, `setpriv`. `script` is where the text of
@@ -38,6 +37,8 @@ export function enterScript(input: NamespacesInput, filter: FilterLoader | undef
     { ...placeOf('/etc/passwd', join(etc, 'passwd')), isFile: true },
     { ...placeOf('/etc/group', join(etc, 'group')), isFile: true },
   ];
+  const loader = filter === undefined ? [] : filtered(filter, FILTER_FD);
+  const program = [...loader, '/bin/sh', JOB_PLACES.launch].map(shellWord).join(' ');
   const lent = view.binds.map(({ path, isWritable }) => ({ ...placeOf(path), isWritable }));
   return [
     ...HEAD,
@@ -55,8 +56,13 @@ export function enterScript(input: NamespacesInput, filter: FilterLoader | undef
     ...lent.flatMap((place) => [`mkdir -p ${shellWord(`.${place.to}`)}`, mountOf(place)]),
     ...closing(lent),
     ...devices(shmBytes),
-    ...hide(view),
-    ...tail(filter),
+    ...view.hidden.map(
+      (path) => `mount -t tmpfs -o ro,mode=555,size=4k tmpfs ${shellWord(`.${path}`)}`,
+    ),
+    ...LEAVE,
+    `' enter ${program}`,
+    'exit $?',
+    '',
   ].join('\n');
 }
 
@@ -140,20 +146,8 @@ function devices(shmBytes: number): string[] {
   ];
 }
 
-function hide(view: SystemView): string[] {
-  return view.hidden.map(
-    (path) => `mount -t tmpfs -o ro,mode=555,size=4k tmpfs ${shellWord(`.${path}`)}`,
-  );
-}
-
 /** A descriptor that /bin/sh can name. */
 const FILTER_FD = 5;
-
-function tail(filter: FilterLoader | undefined): string[] {
-  const words = filter === undefined ? [] : filtered(filter, FILTER_FD);
-  const program = [...words, '/bin/sh', JOB_PLACES.launch].map(shellWord).join(' ');
-  return [...LEAVE, `' enter ${program}`, 'exit $?', ''];
-}
 
 const LEAVE = [
   'hostname job 2>/dev/null || :',
