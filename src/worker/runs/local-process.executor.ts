@@ -282,10 +282,9 @@ export class LocalProcessExecutor {
   private async stop(run: LocalRun): Promise<void> {
     if (run.isOver) return;
     run.isStopped = true;
-    for (const list of [this.waiting, this.ready]) {
-      const index = list.indexOf(run);
-      if (index < 0) continue;
-      list.splice(index, 1);
+    const list = [this.waiting, this.ready].find((one) => one.includes(run));
+    if (list) {
+      list.splice(list.indexOf(run), 1);
       await this.context.life.release(run);
       this.forget(run);
       return;

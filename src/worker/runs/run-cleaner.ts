@@ -153,7 +153,8 @@ export class RunCleaner implements RunPlace<LocalRun> {
     const isEmpty = await this.emptying(() => rights.empty(uid, [work, tmp].filter(existsSync)));
     const isClean = this.isMachineClean() || uid === undefined || (await this.machine.sweep(uid));
     if (isEmpty && isClean) {
-      await takeEmpty(path);
+      // They are removed beside everybody's turn, however large they have been.
+      await Promise.allSettled([rmdir(work), rmdir(tmp)]);
       this.removeOwn(path, uid);
       return;
     }
@@ -204,10 +205,4 @@ function makeReadable(path: string): void {
   } catch {
     // It was never opened.
   }
-}
-
-/** Removes the two directories that were the job's when there is nothing in them, however large they have been. */
-async function takeEmpty(path: string): Promise<void> {
-  const { work, tmp } = new RunDirectory(path);
-  await Promise.allSettled([work, tmp].map((directory) => rmdir(directory)));
 }

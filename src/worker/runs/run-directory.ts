@@ -1,12 +1,8 @@
 import {
   chmodSync,
   chownSync,
-  closeSync,
-  constants,
   existsSync,
-  fchownSync,
   mkdirSync,
-  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -104,14 +100,9 @@ export class RunDirectory {
 
   /** Makes the file of one output; answers its path. The job may open its descriptor of it again, as `/dev/stdout`. */
   makeOutput(name: 'out' | 'err', uid: number | undefined): string {
-    const { O_CREAT, O_EXCL, O_WRONLY, O_NOFOLLOW } = constants;
+    this.write(name, '');
     const path = join(this.path, name);
-    const file = openSync(path, O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW, 0o600);
-    try {
-      if (uid !== undefined) fchownSync(file, uid, uid);
-    } finally {
-      closeSync(file);
-    }
+    if (uid !== undefined) chownSync(path, uid, uid);
     return path;
   }
 
