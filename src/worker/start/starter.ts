@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessByStdio } from 'node:child_process';
+import { EventEmitter, once } from 'node:events';
 import { Socket } from 'node:net';
 import type { Readable, Writable } from 'node:stream';
 import { createInterface } from 'node:readline';
@@ -37,17 +38,13 @@ export class StarterExitedError extends Error {
   }
 }
 
-interface Pending {
-  resolve: (code: number | null) => void;
-  reject: (error: Error) => void;
-}
-
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
 /** Starts programs through a small process of its own (see starter.process.ts); it is started anew when it has ended. */
 export class Starter {
   private child: Child | undefined;
-  private readonly pending = new Map<number, Pending>();
+  /** Answers by the number of their question; `error` when no more will come. */
+  private readonly answers = new EventEmitter().setMaxListeners(0).on('error', () => undefined);
   private last = 0;
   private isClosed = false;
 
@@ -66,10 +63,11 @@ export class Starter {
     this.open();
     this.last += 1;
     const id = this.last;
-    return new Promise((resolve, reject) => {
-      this.pending.set(id, { resolve, reject });
-      this.child?.stdin.write(`${JSON.stringify({ id, ...order })}\n`);
-    });
+    const answered = once(this.answers, String(id)) as Promise<[StartAnswer]>;
+    this.child?.stdin.write(`${JSON.stringify({ id, ...order })}\n`);
+    const [answer] = await answered;
+    if ('code' in answer) return answer.code;
+    throw Object.assign(new Error(answer.fault), { code: answer.errno });
   }
 
   /** Programs go on. */
@@ -91,26 +89,17 @@ export class Starter {
     for (const stream of [child.stdin, child.stdout]) unref(stream);
     child.stdin.on('error', () => undefined); // its end is told below
     createInterface({ input: child.stdout }).on('line', (line) => {
-      this.settle(JSON.parse(line) as StartAnswer);
+      const answer = JSON.parse(line) as StartAnswer;
+      this.answers.emit(String(answer.id), answer);
     });
     const end = (): void => {
       if (this.child !== child) return;
       this.child = undefined;
-      const waiting = [...this.pending.values()];
-      this.pending.clear();
-      for (const { reject } of waiting) reject(new StarterExitedError());
+      this.answers.emit('error', new StarterExitedError());
     };
     child.once('error', end);
     child.once('close', end); // after the last line of its output
     return child;
-  }
-
-  private settle(answer: StartAnswer): void {
-    const waiting = this.pending.get(answer.id);
-    this.pending.delete(answer.id);
-    if ('fault' in answer) {
-      waiting?.reject(Object.assign(new Error(answer.fault), { code: answer.errno }));
-    } else waiting?.resolve(answer.code);
   }
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter, once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import type { DiskUse } from './disk-use.js';
 import type { RunTraces } from './run-members.js';
@@ -40,15 +41,15 @@ export interface WatchAnswers {
   orphans: number;
 }
 
-interface Pending {
-  resolve: (answer: never) => void;
-  reject: (error: Error) => void;
-}
+/** An answer, or why there is none. */
+export type WatchReply<Kind extends keyof WatchAnswers = keyof WatchAnswers> =
+  { answer: WatchAnswers[Kind] } | { fault: string };
 
 /** Asks the thread that looks at jobs; starts it when needed, and anew when it has ended. */
 export class Watcher {
   private worker: Worker | undefined;
-  private readonly pending = new Map<number, Pending>();
+  /** Answers by the number of their question; `error` when no more will come. */
+  private readonly answers = new EventEmitter().setMaxListeners(0).on('error', () => undefined);
   private last = 0;
 
   /** Rejects when the thread ends before it has answered. */
@@ -58,10 +59,11 @@ export class Watcher {
     const worker = (this.worker ??= this.start());
     this.last += 1;
     const id = this.last;
-    return new Promise((resolve, reject) => {
-      this.pending.set(id, { resolve, reject });
-      worker.postMessage({ id, question });
-    });
+    const answered = once(this.answers, String(id)) as Promise<[WatchReply<Kind>]>;
+    worker.postMessage({ id, question });
+    const [reply] = await answered;
+    if ('answer' in reply) return reply.answer;
+    throw new Error(reply.fault);
   }
 
   async close(): Promise<void> {
@@ -74,20 +76,16 @@ export class Watcher {
       env: {},
     });
     worker.unref();
-    worker.on('message', (message: { id: number; answer?: never; fault?: string }) => {
-      const waiting = this.pending.get(message.id);
-      this.pending.delete(message.id);
-      if (message.fault === undefined) waiting?.resolve(message.answer as never);
-      else waiting?.reject(new Error(message.fault));
+    worker.on('message', ({ id, reply }: { id: number; reply: object }) => {
+      this.answers.emit(String(id), reply);
     });
-    const end = (error?: Error): void => {
-      if (this.worker === worker) this.worker = undefined;
-      const fault = error ?? new Error('the thread that looks at jobs has ended');
-      for (const { reject } of this.pending.values()) reject(fault);
-      this.pending.clear();
+    const end = (error: Error): void => {
+      if (this.worker !== worker) return;
+      this.worker = undefined;
+      this.answers.emit('error', error);
     };
     worker.once('error', end);
-    worker.once('exit', () => end());
+    worker.once('exit', () => end(new Error('the thread that looks at jobs has ended')));
     return worker;
   }
 }

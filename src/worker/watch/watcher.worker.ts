@@ -5,7 +5,7 @@ import { measureDisk, measureOwned, type DiskUse } from './disk-use.js';
 import { measureUnnamed, sharedBytesOf } from './unnamed-files.js';
 import { allProcesses, argumentsOf, type ProcessEntry } from './process-table.js';
 import { endMembers, enclosedRun, membersOf, orphansOf, signal, type Seen } from './run-members.js';
-import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion } from './watcher.js';
+import type { RunUse, WatchAnswers, WatchedRun, WatchQuestion, WatchReply } from './watcher.js';
 
 /** A directory is measured again after so many times as long as the last measuring took, and not sooner than that. */
 const REST = 10;
@@ -143,8 +143,9 @@ function sum(entries: readonly ProcessEntry[], value: (entry: ProcessEntry) => n
 
 const watcher = new Watcher();
 parentPort?.on('message', ({ id, question }: { id: number; question: WatchQuestion }) => {
+  const tell = (reply: WatchReply): void => parentPort?.postMessage({ id, reply });
   watcher.answer(question).then(
-    (answer) => parentPort?.postMessage({ id, answer }),
-    (error: unknown) => parentPort?.postMessage({ id, fault: String(error) }),
+    (answer) => tell({ answer }),
+    (error: unknown) => tell({ fault: String(error) }),
   );
 });
