@@ -21,7 +21,7 @@ export {
 } from './run-plan.js';
 export type { RunResult, RunReturn, RunService, RunSite } from './run-service.js';
 export type { RunUsage } from './run-usage.js';
-export { type ExitRecord, judge, LIMIT_REASONS, type Verdict } from './run-verdict.js';
+export { type ExitRecord, judge, LIMIT_REASONS } from './run-verdict.js';
 export { HEAD_BYTES, scriptStart, shownFirstLine } from './script-head.js';
 export { exportLines, shellWord } from './shell-word.js';
 export { StartPause } from './start-pause.js';
