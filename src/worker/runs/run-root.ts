@@ -47,11 +47,7 @@ export function closeRunRoot(root: RunRoot): void {
 }
 
 async function stableId(path: string): Promise<string> {
-  try {
-    await writeFile(path, `${randomUUID()}\n`, { flag: 'wx', mode: 0o644 });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-  }
+  await writeFile(path, `${randomUUID()}\n`, { flag: 'wx', mode: 0o644 }).catch(unlessThere);
   return (await readFile(path, 'utf8')).trim();
 }
 
@@ -60,9 +56,7 @@ async function elsewhere(home: string): Promise<string> {
   for (const parent of [tmpdir(), '/var/tmp', '/tmp']) {
     const path = join(parent, name);
     if (!(await everybodyMayReach(parent).catch(() => false))) continue;
-    await mkdir(path, { mode: 0o711 }).catch((error: unknown) => {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    });
+    await mkdir(path, { mode: 0o711 }).catch(unlessThere);
     const info = await lstat(path);
     // Anybody may make names in a temporary directory: only a directory of our own is used.
     if (!info.isDirectory() || info.uid !== process.getuid?.()) continue;
@@ -72,4 +66,9 @@ async function elsewhere(home: string): Promise<string> {
   throw new Error(
     `GRID_HOME: the accounts of jobs cannot reach ${dirname(home)}, nor a temporary directory`,
   );
+}
+
+/** Throws the error, unless it says that the name is taken. */
+function unlessThere(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 }
