@@ -246,8 +246,12 @@ export function textOf(path: string): string | undefined {
   }
 }
 
-/** The GPUs that runs with a directory there have. Throws the file system's error. */
+/** The names of runs that have a directory there. Throws the file system's error. */
+export function runsBelow(root: string): string[] {
+  return readdirSync(root).filter((name) => RUN_NAME.test(name));
+}
+
+/** The GPUs that they have. Throws the file system's error. */
 export function notedGpus(root: string): string[] {
-  const runs = readdirSync(root).filter((name) => RUN_NAME.test(name));
-  return runs.flatMap((name) => new RunDirectory(join(root, name)).gpus());
+  return runsBelow(root).flatMap((name) => new RunDirectory(join(root, name)).gpus());
 }

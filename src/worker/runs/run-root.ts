@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, readFile, realpath, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { everybodyMayReach } from './reach.js';
+import { runsBelow } from './run-directory.js';
 
 /** Where this GRID_HOME keeps its runs, and the id under which it holds jobs. */
 export interface RunRoot {
@@ -35,9 +36,13 @@ export function listOfLeft(root: RunRoot): string {
   return join(root.path, 'left');
 }
 
-/** Removes the directory of runs when nothing is in it: one in a temporary directory would stay for good. */
+/**
+ * Removes the directory of runs when none is in it: one in a temporary directory would stay for good. A run that begins this moment needs
+ * the rest of it.
+ */
 export function closeRunRoot(root: RunRoot): void {
   try {
+    if (runsBelow(root.path).length > 0) return;
     rmSync(join(root.path, 'etc'), { recursive: true, force: true });
     rmSync(listOfLeft(root), { force: true });
     rmdirSync(root.path);
