@@ -5,6 +5,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -48,7 +49,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 createInterface({ input: server.stderr }).on('line', (line) => {
   if (!line.includes('"channel":"audit"')) process.stderr.write(`${line}\n`);
 });
-server.on('exit', (code) => process.exit(leaving ? 0 : (code ?? 1)));
+server.on('exit', (code) => process.exit(leaving ? process.exitCode : (code ?? 1)));
 
 const url = await new Promise((done) => {
   let text = '';
@@ -242,9 +243,10 @@ try {
   await search();
 } catch (error) {
   process.stderr.write(`demo: ${error.message}\n`);
+  process.exitCode = 1;
   leaving = true;
   server.kill('SIGTERM');
-  server.once('exit', () => process.exit(1));
+  await once(server, 'exit');
 }
 
 say();
