@@ -11,7 +11,6 @@ import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openRunRoot } from '#src/worker/runs/run-root.js';
 import { markedProcesses } from '../support/faults/job-processes.js';
 import { awaitStatus, sandboxOf, submit } from '../support/jobs.js';
 import { commandOf } from '../support/processes.js';
@@ -21,6 +20,7 @@ import {
   startGrid,
   type Grid,
   type GridClient,
+  runRootOf,
 } from '../support/testbed.js';
 
 const describeOwn = HAS_WORKERS ? describe.skip : describe;
@@ -116,7 +116,7 @@ describeOwn('the worker of the service itself', () => {
     await grid.kill();
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     await grid.sql('update jobs set run_reference = $1 where jid = $2', [boot, job.jid]);
-    const { path: runs } = await openRunRoot(grid.home, process.getuid?.() === 0);
+    const { path: runs } = await runRootOf(grid.home);
     for (const name of readdirSync(runs).filter((one) => one.startsWith(`${job.jid}.`))) {
       rmSync(join(runs, name, 'order'));
     }

@@ -1,10 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openRunRoot } from '#src/worker/runs/run-root.js';
 import { processEntry } from '#src/worker/watch/process-table.js';
 import { runningJobs } from '../support/faults/job-processes.js';
 import { awaitStatus, submit } from '../support/jobs.js';
-import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+import {
+  eventually,
+  runRootOf,
+  startGrid,
+  type Grid,
+  type GridClient,
+} from '../support/testbed.js';
 
 const FILES = 400_000;
 const PROCESSES = 5_000;
@@ -44,7 +49,7 @@ describe('a job with very many files and processes', () => {
     );
     const id = readFileSync(join(grid.home, 'jobs', 'executor-id'), 'utf8').trim();
     const supervisor = runningJobs(new Set([`local:${id}`]))[0]?.wrapper ?? 0;
-    const { path } = await openRunRoot(grid.home, process.getuid?.() === 0);
+    const { path } = await runRootOf(grid.home);
     const runs = (): string[] => readdirSync(path).filter((name) => name.startsWith(`${jid}.`));
     expect([runs(), processEntry(supervisor)?.pid]).toEqual([[`${jid}.1`], supervisor]);
     expect(await awaitStatus(alice, jid, ['Running'])).toMatchObject({ status: 'Running' });

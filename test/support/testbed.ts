@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { Agent, type FormData, request as send } from 'undici';
-import { openRunRoot } from '#src/worker/runs/run-root.js';
+import { openRunRoot, type RunRoot } from '#src/worker/runs/run-root.js';
 import type { DatabaseConnection } from '#src/config/index.js';
 import { markedProcesses, signal } from './faults/job-processes.js';
 import type { StartedWorker } from './started-worker.js';
@@ -392,10 +392,16 @@ function ownWorkers(home: string): number[] {
 /** Jobs go on without their server: those of a home that is removed end here, also where their directory is outside of it. */
 async function removeRuns(home: string): Promise<void> {
   if (!existsSync(join(home, 'jobs'))) return;
-  const { path, executorId } = await openRunRoot(home, process.getuid?.() === 0);
+  const { path, executorId } = await runRootOf(home);
   for (const { pid } of markedProcesses(new Set([executorId]))) signal(pid, 'SIGKILL');
   await rm(path, { recursive: true, force: true });
   await removeGroups(executorId);
+}
+
+/** Where the runs of a service with that home are: its worker may have a directory of its own, to which `jobs` leads. */
+export async function runRootOf(home: string): Promise<RunRoot> {
+  const jobs = await realpath(join(home, 'jobs')).catch(() => join(home, 'jobs'));
+  return openRunRoot(dirname(jobs), process.getuid?.() === 0);
 }
 
 /** Programs of an executor have been told to end: their control groups go with them. */

@@ -6,12 +6,10 @@ import pg from 'pg';
 import { Agent } from 'undici';
 import { freePorts } from '../ports.mjs';
 import { OwnPostgres } from '../own-postgres.js';
-import { openRunRoot } from '#src/worker/runs/run-root.js';
 import { TcpProxy } from '../tcp-proxy.js';
-import { GridClient, HAS_WORKERS, startGrid, support, type Grid } from '../testbed.js';
+import { GridClient, HAS_WORKERS, runRootOf, startGrid, support, type Grid } from '../testbed.js';
 import type { Traces } from './leftovers.js';
 
-const IS_ROOT = process.getuid?.() === 0;
 const STARTS = 3;
 const ACCOUNTS_OF_A_TEST = 1_000;
 /** Nobody else on the machine has these, so whatever is theirs is a job's of this test. */
@@ -63,7 +61,7 @@ export class FaultSite {
     try {
       site.grids.push(await first.second({ GRID_PORT: String(ports[1]) }));
       site.token = await first.token('alice', 'grid_user');
-      const roots = site.grids.map(({ home }) => openRunRoot(home, IS_ROOT));
+      const roots = site.grids.map(({ home }) => runRootOf(home));
       site.runs = (await Promise.all(roots)).map(({ path }) => path);
       return site;
     } catch (error) {
