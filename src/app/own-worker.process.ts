@@ -39,7 +39,12 @@ async function main(): Promise<number> {
     await runWorker(
       {
         ...{ directory, config, machine, tags: [], logger },
-        ...{ allowsNetwork: true, idleMs: Infinity, onReady: () => undefined },
+        ...{
+          allowsNetwork: true,
+          idleMs: Infinity,
+          lifetimeMs: Infinity,
+          onReady: () => undefined,
+        },
         connect: (facts, signal) => {
           const place = { socketPath: ownWorkerSocket(config.homePath), id };
           return OwnLink.open(place, { name: hostname(), version, facts }, signal);

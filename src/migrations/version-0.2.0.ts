@@ -37,7 +37,10 @@ const WORKERS = `
     created_at timestamptz not null,
     seen_at timestamptz not null,
     draining_at timestamptz,
-    removed_at timestamptz
+    removed_at timestamptz,
+    bad_runs text[] not null default '{}',
+    pauses integer not null default 0,
+    paused_until timestamptz
   ) with (fillfactor = 70);
   create unique index worker_key on worker (site, jkt) where removed_at is null;
   create index worker_secret on worker (secret_id);

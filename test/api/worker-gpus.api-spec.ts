@@ -133,7 +133,7 @@ describe('the GPUs of a worker', () => {
     end('single');
     expect(await saidBy(one)).toBe(`devices: ${UUIDS[0]}.\n`);
     expect(await show(alice, many)).toMatchObject({ status: 'Waiting' });
-    const sentence = 'None of its workers has so many GPUs: the most is 1';
+    const sentence = 'None of its workers can hold the job: one has 1 GPUs';
     await eventually(async () => (await explained(many)) === sentence, 'the sentence');
     expect((await alice.delete(`/jobs/${many}`)).status).toBe(200);
   });

@@ -220,10 +220,8 @@ describe('gridgate worker run', () => {
     expect(await worker.ended()).toBe(0);
     expect(await show(alice, second)).toMatchObject({ status: 'Waiting' });
     await worker.again();
-    expect(await awaitFinal(alice, [first, second])).toMatchObject([
-      { status: 'Done' },
-      { status: 'Done' },
-    ]);
+    const done = { status: 'Done', minorStatus: 'Execution Complete', appStatus: 'Unknown' };
+    expect(await awaitFinal(alice, [first, second])).toMatchObject([done, done]);
   });
 
   it('gives a job with `Token` a token of its submitter', async () => {
@@ -301,14 +299,14 @@ describe('gridgate worker run refuses', () => {
     const none = ['--directory', join(user.home, 'new')];
     expect(await refusal(...none)).toEqual([
       2,
-      'gridgate: the worker is not registered yet\n' +
+      'gridgate: the worker is not registered\n' +
         'hint: give it the secret of an administrator (gridgate site secret add) with --secret-file',
     ]);
     const file = join(user.home, 'secret');
     await writeFile(file, 'gridgate-site.000000000000.wrong');
     expect(await refusal(...none, '--secret-file', file)).toEqual([
       2,
-      'gridgate: The secret is none of this site, is revoked, or belongs to another worker: ask an administrator for a new one (gridgate site secret add)',
+      'gridgate: The secret is none of this site, is revoked, or belongs to another worker: look whether the site is right, or ask an administrator for a new one (gridgate site secret add)',
     ]);
     await writeFile(file, '\n');
     expect(await refusal(...none, '--secret-file', file)).toEqual([
@@ -336,7 +334,7 @@ describe('gridgate worker run refuses', () => {
     expect([code, stderr]).toEqual([
       2,
       expect.stringMatching(
-        /gridgate: the certificate of the service is not trusted: .+\nhint: give its CA with --ca\n$/,
+        /gridgate: the certificate of the service is not trusted: .+\nhint: give its CA with --ca, as `gridgate site secret add` prints it\n$/,
       ),
     ]);
   });
@@ -388,6 +386,15 @@ describe('the line of gridgate site secret add', () => {
       ]);
       expect(stderr).not.toContain('gridgate-site.');
       expect(await sandboxOf(alice, jid)).toMatchObject({ 'std.out': 'pasted\n' });
+
+      const next = await user.run(['site', 'secret', 'add', site], env);
+      const known = next.stdout.trim().replace('| gridgate', `| ${process.execPath} "$GRIDGATE"`);
+      const last = await user.shell(`${known.replace(/ --ca \S+/, '')} --lifetime 1s`);
+      expect([last.code, last.stdout]).toEqual([
+        0,
+        expect.stringMatching(/ takes jobs of .*\nthe worker is drained and has ended\n$/),
+      ]);
+      expect(last.stderr).toContain('with --lifetime it takes jobs with a WallTime that fits');
     } finally {
       await rm(home, { recursive: true, force: true });
     }

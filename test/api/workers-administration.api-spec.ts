@@ -134,24 +134,34 @@ describe('gridgate', () => {
     user = new CommandUser(await mkdtemp(join(tmpdir(), 'gridgate-worker-')));
   });
   afterAll(() => rm(user.home, { recursive: true, force: true }));
+  const settings = (): Record<string, string> => ({
+    GRID_HOME: grid.home,
+    DATABASE_URL: grid.database.url,
+    GRID_PUBLIC_URL: grid.url,
+  });
   const run = async (
     ...words: string[]
-  ): Promise<{ code: number; stdout: string; stderr: string }> =>
-    user.run(words, {
-      GRID_HOME: grid.home,
-      DATABASE_URL: grid.database.url,
-      GRID_PUBLIC_URL: grid.url,
-    });
+  ): Promise<{ code: number; stdout: string; stderr: string }> => user.run(words, settings());
 
   it('site secret add prints the line that starts a worker; list and revoke show no secret', async () => {
     const added = await run('site', 'add', 'NEW.example', '--backend', 'worker');
     expect([added.code, added.stdout]).toEqual([0, '+ sites.NEW.example\n']);
-    const { code, stdout } = await run('site', 'secret', 'add', SITE);
+    const { code, stdout, stderr } = await run('site', 'secret', 'add', SITE);
     const line =
       /^printf %s (gridgate-site\.([0-9a-f]{12})\.[\w-]{43}) \| gridgate worker run --server (\S+) --site DESK\.example --ca (sha256:[0-9a-f]{64}) --directory gridgate-worker --secret-file -\n$/;
     expect([code, stdout]).toEqual([0, expect.stringMatching(line)]);
     const [, secret = '', id = '', server] = line.exec(stdout) ?? [];
     expect(server).toBe(grid.url);
+    const loopback =
+      'no other machine reaches the service by that address: GRID_PUBLIC_URL, as the service has it, says another one\n';
+    expect(stderr).toBe(loopback);
+    const elsewhere = await user.run(['site', 'secret', 'add', SITE], {
+      ...{ ...settings(), GRID_PUBLIC_URL: 'https://grid.example.org' },
+    });
+    expect([elsewhere.stderr, elsewhere.stdout]).toEqual([
+      '',
+      expect.stringContaining('--server https://grid.example.org '),
+    ]);
     const worker = await TestWorker.of(grid);
     expect((await worker.register({ site: SITE, secret })).status).toBe(201);
     const listed = await run('site', 'secret', 'list', SITE, '--json');

@@ -63,6 +63,9 @@ describe('POST /workers', () => {
         created_at: expect.any(Date),
         seen_at: expect.any(Date),
         draining_at: null,
+        bad_runs: [],
+        pauses: 0,
+        paused_until: null,
         removed_at: null,
       },
     ]);

@@ -112,7 +112,7 @@ export function badProof(grid: Grid, error: string, detail: string): unknown[] {
 /** Of every secret that is no good. */
 export const NO_SECRET = refused(
   'worker.secret-refused',
-  'The secret is none of this site, is revoked, or belongs to another worker: ask an administrator for a new one (gridgate site secret add)',
+  'The secret is none of this site, is revoked, or belongs to another worker: look whether the site is right, or ask an administrator for a new one (gridgate site secret add)',
 );
 
 export const noWorker = (id: string): unknown[] =>

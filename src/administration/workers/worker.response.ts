@@ -51,6 +51,18 @@ export class WorkerResponse implements WorkerReport {
   @ApiProperty({ description: 'Whether each job has a memory cgroup', required: false })
   memoryCgroup?: boolean;
 
+  @ApiProperty({ ...TIME, description: 'When it takes its leave', required: false })
+  endsAt?: string;
+
+  @ApiProperty({ type: 'integer', description: 'Seconds that its jobs may run', required: false })
+  wallSeconds?: number;
+
+  @ApiProperty({
+    description: 'Why it gets no jobs now, or fewer than it would take',
+    required: false,
+  })
+  fault?: string;
+
   @ApiProperty({ description: 'Id of the secret that it has shown last' })
   secret!: string;
 

@@ -29,6 +29,7 @@ const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 const FINGERPRINT = /^sha256:((?:[0-9a-f]{2}:?){32})$/i;
 const CONNECT_MS = 10_000;
 /** What a worker makes in its directory before it has a key. */
+const CA_NAME = /^ca-[0-9a-f]{16}\.pem$/;
 const OWN_NAMES = /^(lock(\..*)?|log(\.1)?|spool|jobs|ca-[0-9a-f]{16}\.pem|key\.pem\.new)$/;
 
 /** Option → the setting of the service's own jobs that means the same. */
@@ -77,7 +78,12 @@ const OPTIONS = [
   ['--max-files <n>', 'of a job'],
   ['--max-open-files <n>', 'of a process of a job'],
   ['--max-sandbox <bytes>', 'of what a job brings, and of what it leaves'],
-  ['--idle <time>', 'ends after so long without a job, such as 10m', { parse: millisecondsOf }],
+  [
+    '--lifetime <time>',
+    'takes only jobs that end within it, such as 24h, and then ends',
+    time('--lifetime'),
+  ],
+  ['--idle <time>', 'ends after so long without a job, such as 10m', time('--idle')],
 ] as const satisfies readonly OptionRow[];
 
 type Options = OptionsOf<typeof OPTIONS>;
@@ -108,6 +114,9 @@ export function workerRunCommands(): { commands: Command[]; close: () => Promise
 const OPEN_NETWORK =
   'without namespaces nothing keeps jobs from the network of this machine, though --network is not given';
 
+const ANY_WALL_TIME =
+  'with --lifetime it takes jobs with a WallTime that fits; --max-wall-time lets it take those without';
+
 const ENDS = {
   drained: 'the worker is drained and has ended',
   idle: 'the worker had no job for as long as it may and has ended',
@@ -130,15 +139,18 @@ function explained(error: unknown): unknown {
 }
 
 async function settingsOf(directory: string, options: Options): Promise<WorkerSettings> {
-  const { server, site, name, ca, tag: tags, idle = Infinity, network = false } = options;
+  const { server, site, name, ca, tag: tags, network = false, maxWallTime } = options;
+  const { idle: idleMs = Infinity, lifetime: lifetimeMs = Infinity } = options;
   const logger = createLogger('info', new WorkerLog(join(directory, 'log')));
   const machine = await machineOf(options);
   const config = configOf(directory, machine.processors, options);
-  const trusted = ca === undefined ? undefined : await authority(server, ca, directory);
+  const trusted = await (ca === undefined
+    ? keptAuthority(directory)
+    : authority(server, ca, directory));
   chosenCa(trusted);
   const secret = await secretOf(options.secretFile);
   return {
-    ...{ directory, config, machine, tags, allowsNetwork: network, idleMs: idle, logger },
+    ...{ directory, config, machine, tags, allowsNetwork: network, idleMs, lifetimeMs, logger },
     connect: (facts, signal) =>
       WorkerSession.open({
         ...{ directory, server, site, ca: trusted, secret, logger, signal },
@@ -147,6 +159,7 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
     onReady: ({ id, isolation }) => {
       say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`);
       if (isolation !== 'namespaces' && !network) tell(OPEN_NETWORK);
+      if (lifetimeMs < Infinity && maxWallTime === undefined) tell(ANY_WALL_TIME);
     },
   };
 }
@@ -265,6 +278,12 @@ async function authority(server: string, ca: string, directory: string): Promise
   return path;
 }
 
+/** The one that was known by its fingerprint at an earlier start. */
+async function keptAuthority(directory: string): Promise<string | undefined> {
+  const kept = (await readdir(directory)).filter((name) => CA_NAME.test(name));
+  return kept.length === 1 ? join(directory, kept[0] ?? '') : undefined;
+}
+
 async function certificatesOf(server: string): Promise<X509Certificate[]> {
   const { hostname: name, port } = new URL(server);
   const host = name.replace(/^\[|\]$/g, ''); // of an IPv6 address
@@ -278,7 +297,13 @@ async function certificatesOf(server: string): Promise<X509Certificate[]> {
       ...servername,
     });
     const away = (error: Error): void =>
-      fail(new CommandError(`${server} cannot be reached: ${error.message}`, 3));
+      fail(
+        new CommandError(
+          `${server} cannot be reached: ${error.message}`,
+          3,
+          'is that the address of the service as this machine sees it, and is the service running?',
+        ),
+      );
     socket.setTimeout(CONNECT_MS, () => socket.destroy(new Error('it does not answer')));
     socket.once('error', away);
     socket.once('secureConnect', () => {
@@ -329,10 +354,15 @@ function countOf(option: string, least = 1): (word: string) => number {
   };
 }
 
-function millisecondsOf(word: string): number {
-  const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(word) ?? [];
-  if (number !== undefined) return Number(number) * (SECONDS[unit] ?? 1) * 1000;
-  throw new CommandError(`--idle ${word} is no time`, 2, 'give a number with s, m, h or d');
+/** Of an option that is a time: milliseconds. */
+function time(option: string): { parse: (word: string) => number } {
+  return {
+    parse: (word) => {
+      const [, number, unit = ''] = /^(\d{1,6})([smhd])$/.exec(word) ?? [];
+      if (number !== undefined) return Number(number) * (SECONDS[unit] ?? 1) * 1000;
+      throw new CommandError(`${option} ${word} is no time`, 2, 'give a number with s, m, h or d');
+    },
+  };
 }
 
 function codeOf(error: unknown): string {

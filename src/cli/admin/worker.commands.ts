@@ -6,12 +6,15 @@ import type { Config } from '../../config/index.js';
 import { SiteSecrets, WorkersService, type WorkerReport } from '../../jobs/index.js';
 import { group } from '../terminal/command.js';
 import { listOf, thing } from '../terminal/output-format.js';
-import { say } from '../terminal/output.js';
+import { say, tell } from '../terminal/output.js';
 import { onService, type CliContext } from './context.js';
 import { workerRunCommand } from './worker-run.command.js';
 
 const SITE = ['<site>', 'name of the site'] as const;
 const WORKER = ['<worker>', 'id of the worker'] as const;
+const LOOPBACK = /^(localhost|127\..*|\[::1\])$/;
+const HERE_ALONE =
+  'no other machine reaches the service by that address: GRID_PUBLIC_URL, as the service has it, says another one';
 /** More than there are. */
 const ALL = 1_000_000;
 
@@ -27,6 +30,8 @@ export const siteSecretCommand = group('secret', 'with what workers enrol at a s
       const ca = await developmentAuthority(config);
       const start = { server: config.publicUrl, site, ...(ca !== undefined && { ca }) };
       const command = startingLine({ ...start, secret: made.secret });
+      const { hostname } = new URL(config.publicUrl);
+      if (LOOPBACK.test(hostname)) tell(HERE_ALONE);
       const value = { ...made, reusable, ...start, command };
       return { value, lines: [command], names: [made.id] };
     },
@@ -86,7 +91,7 @@ function workersShown(workers: WorkerReport[]): ReturnType<typeof listOf> {
     },
     {
       ...{ PROCESSORS: 'processors', RAM_MB: 'ramMB', GPUS: 'gpus', TAGS: 'tags' },
-      ...{ CGROUP: 'memoryCgroup', SECRET: 'secret' },
+      ...{ CGROUP: 'memoryCgroup', ENDS: 'endsAt', FAULT: 'fault', SECRET: 'secret' },
     },
   );
 }

@@ -6,7 +6,7 @@ import { Scheduler, type TaskOutcome } from '#src/runtime/index.js';
 import { mergeCounters } from '../list/job-counters.repository.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 import { WORK_CHANNEL } from '../state/admission.js';
-import { MINOR, type JobState } from '../state/job-state.js';
+import { MINOR } from '../state/job-state.js';
 import {
   DispatchRepository,
   silenceOf,
@@ -75,7 +75,7 @@ export class Reaper implements OnApplicationBootstrap {
     ];
     const moves = expired.flatMap((job) => {
       const held = { executor: job.executor, attempt: job.attempt };
-      const move = moveOfExpired(job.status);
+      const move = moveOfExpired(job);
       return move ? [{ ...move, jid: job.jid, held, source: 'Reaper' }] : [];
     });
     const moved = await this.jobs.move(moves, new Date(this.clock.now()));
@@ -94,7 +94,10 @@ export class Reaper implements OnApplicationBootstrap {
 }
 
 /** A Matched job has certainly not been started: the move to Running needs the claim that this takes away. */
-function moveOfExpired(status: JobState): Pick<Move, 'steps' | 'from' | 'set'> | undefined {
+function moveOfExpired({
+  status,
+  isGone,
+}: ExpiredRun): Pick<Move, 'steps' | 'from' | 'set'> | undefined {
   if (status === 'Matched') {
     return {
       steps: [
@@ -109,8 +112,9 @@ function moveOfExpired(status: JobState): Pick<Move, 'steps' | 'from' | 'set'> |
     return { steps: [{ to: 'Stalled', minor: MINOR.stalled }], from: [status] };
   }
   if (status === 'Stalled') {
+    const app = isGone ? 'Its worker was removed' : 'Nothing was heard of it any more';
     return {
-      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app: 'Nothing was heard of it any more' }],
+      steps: [{ to: 'Failed', minor: MINOR.pilotGone, app }],
       from: ['Stalled'],
       set: { executor: null },
     };

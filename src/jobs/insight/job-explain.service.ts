@@ -1,4 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
+import { CLOCK, type Clock } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import {
@@ -15,7 +16,7 @@ import {
   silenceOf,
   type LiveExecutor,
 } from '../matching/dispatch.repository.js';
-import { gpuFault, placeFault } from '../matching/place-report.js';
+import { machineFault, placeFault } from '../matching/place-report.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { QueuePlace, type Ahead } from './queue-place.js';
 import type { Job } from '../state/job.entity.js';
@@ -33,6 +34,7 @@ const NO_LIMITS: Obstacles = { sites: new Map() };
 export class JobExplainService {
   constructor(
     @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     private readonly access: JobAccess,
     private readonly jobs: JobsRepository,
     private readonly dispatch: DispatchRepository,
@@ -47,6 +49,7 @@ export class JobExplainService {
     const job = await this.access.again(principal, await this.access.read(principal, jid));
     const others = await this.dependencies.waitsFor(principal, job);
     const registry = await this.registry.current();
+    const now = this.clock.now();
     const live = await this.dispatch.liveExecutors(silenceOf(this.config));
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
     const ahead = isQueued ? await this.queue.ahead(principal, job, registry) : { jobs: 0 };
@@ -57,7 +60,7 @@ export class JobExplainService {
       : NO_LIMITS;
     const sites = open.map((site): [string, SiteReason] => [
       site.name,
-      reasonAt(job, site, { live, ahead, wanted, limits, registry }),
+      reasonAt(job, site, { now, live, ahead, wanted, limits, registry }),
     ]);
     for (const name of job.status === 'Waiting' ? job.wantedSites : []) {
       if (!sites.some(([known]) => known === name)) sites.push([name, { reason: NOT_THERE }]);
@@ -75,6 +78,8 @@ export class JobExplainService {
 }
 
 interface Now {
+  /** Milliseconds since 1970. */
+  now: number;
   live: ReadonlyMap<string, LiveExecutor>;
   ahead: Ahead;
   wanted: JobResources;
@@ -128,7 +133,7 @@ function obstacleAt(job: Job, site: Site, now: Now): string | undefined {
   if (lack !== undefined) return `It cannot hold the job: ${lack}`;
   const drain = now.registry.drainOf(site.name);
   if (drain) return `It is drained since ${drain.since}${drain.reason && `: ${drain.reason}`}`;
-  return placeFault(site, now.live) ?? gpuFault(site, now.wanted.gpus, now.live);
+  return placeFault(site, now.live) ?? machineFault(site, now.wanted, now.live, now.now);
 }
 
 /** It was given to a batch system, which starts it when it likes. */

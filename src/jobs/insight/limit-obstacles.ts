@@ -52,7 +52,7 @@ export class LimitObstacles {
     const limited = sites.filter(({ limits }) => limits?.running !== undefined || limits?.tags);
     if (limited.length === 0) return new Map();
     const used = await this.queue.used(this.database, limited);
-    const capacity = new SiteCapacity(limited, used, ANYTHING);
+    const capacity = new SiteCapacity(limited, used, ANYTHING, 0);
     const texts = new Map<string, string>();
     for (const site of limited) {
       const { running, tags } = site.limits ?? {};

@@ -19,7 +19,14 @@ import {
 } from '../manifest/stored-manifest.js';
 import type { JobState } from '../state/job-state.js';
 import { IN_LANE_ORDER, isQueued, LANE } from './lanes.repository.js';
-import type { Executor, HeldJob, RunLeft, RunOrder, Submitter } from '../run/executor.js';
+import type {
+  Executor,
+  HeldJob,
+  RunLeft,
+  RunOrder,
+  Submitter,
+  WholeMachine,
+} from '../run/executor.js';
 
 /** A new job whose input data is to be looked up. */
 export interface JobToAdmit {
@@ -35,8 +42,8 @@ export type ExecutorSign = Pick<Executor, 'id' | 'backend' | 'fault'>;
 
 /** An executor that was heard of lately. */
 export type LiveExecutor = Pick<JobExecutorEntity, 'backend' | 'fault'> & {
-  /** Of a worker's machine, or of the one with the most among those of a site. */
-  gpus?: number | null;
+  /** Of the service's own worker, or of all workers of a site. */
+  machines: WholeMachine[];
 };
 
 /** Seconds without a sign of life. */
@@ -320,15 +327,18 @@ export class DispatchRepository {
   }: Silence): Promise<ReadonlyMap<string, LiveExecutor>> {
     const rows = await this.database.query<LiveExecutor & { executor: string }>({
       name: 'jobs-live-executors',
-      text: `select e.executor, e.backend, e.fault, (w.facts ->> 'gpus')::integer as gpus from job_executors e
+      text: `select e.executor, e.backend, e.fault,
+            case when w.id is null then '[]' else jsonb_build_array(w.facts) end as machines from job_executors e
           left join worker w on w.site is null and w.removed_at is null and e.executor = 'local:' || w.id
           where e.backend <> 'worker' and e.seen_at > clock_timestamp() - make_interval(secs => $1)
         union all
-        select 'worker:' || w.site, 'worker', case when bool_or(e.fault is null) then null else min(e.fault) end,
-            max((w.facts ->> 'gpus')::integer)
-          from worker w join job_executors e on e.executor = 'worker:' || w.id
-          where w.removed_at is null and e.seen_at > clock_timestamp() - make_interval(secs => $2)
-          group by w.site`,
+        select 'worker:' || site, 'worker', case when bool_or(fault is null) then null else min(fault) end,
+            coalesce(jsonb_agg(facts) filter (where fault is null), '[]')
+          from (select w.site, w.facts, coalesce(e.fault, case when w.draining_at is not null then 'its workers are drained'
+                when w.paused_until > clock_timestamp() then 'its worker pauses, as its last runs went wrong' end) as fault
+              from worker w join job_executors e on e.executor = 'worker:' || w.id
+              where w.removed_at is null and e.seen_at > clock_timestamp() - make_interval(secs => $2)) live
+          group by site`,
       values: [ofExecutors, ofWorkers],
     });
     return new Map(rows.map(({ executor, ...live }) => [executor, live]));

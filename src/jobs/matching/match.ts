@@ -184,8 +184,8 @@ export class Match {
   }
 
   private wholeCapacity(): SiteCapacity {
-    const { sites, machine } = this.input;
-    return new SiteCapacity(sites, this.used, machine);
+    const { sites, machine, now } = this.input;
+    return new SiteCapacity(sites, this.used, machine, now);
   }
 
   private take(job: QueuedJob, site: Site): string {

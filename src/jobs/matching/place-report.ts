@@ -1,8 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/config/index.js';
 import type { Site } from '#src/registry/index.js';
+import type { JobResources } from '../manifest/resources.js';
 import { ownExecutorOf } from '../run/executor.js';
 import { DispatchRepository, silenceOf, type LiveExecutor } from './dispatch.repository.js';
+import { lackOfMachine } from './machine-lack.js';
+
+const MOST_LACKS = 3;
 
 /** Which places can be used now, as all instances together know. */
 @Injectable()
@@ -40,24 +44,42 @@ export function placeFault(
   return executor.fault === null ? undefined : unusable(executor.fault);
 }
 
-/** Why a job that asks for so many GPUs starts on no machine that is there; undefined when that does not keep it. */
-export function gpuFault(
+/** Why such a job starts on no machine that is there; undefined when one could hold it. `now` in milliseconds since 1970. */
+export function machineFault(
   site: Site,
-  wanted: number,
+  wanted: JobResources,
   live: ReadonlyMap<string, LiveExecutor>,
+  now: number,
 ): string | undefined {
-  const { backend, gpus = 0 } = site;
-  const own = ownExecutorOf(site);
-  if (wanted === 0 || backend === 'slurm') return undefined;
-  const places = [...live].filter(([id, one]) =>
-    own === undefined ? one.backend === backend : id === own,
-  );
-  const most = Math.max(0, ...places.map(([, one]) => one.gpus ?? 0));
-  if (backend === 'worker') {
-    return wanted > most ? `None of its workers has so many GPUs: the most is ${most}` : undefined;
+  if (site.backend === 'slurm') return undefined;
+  const {
+    processors,
+    gpus: gpusWanted,
+    tags,
+    minRamMB: minRamMb = 0,
+    maxRamMB: maxRamMb = 0,
+  } = wanted;
+  const wallTime = wanted.wallTimeSeconds ?? null;
+  const job = { processors, gpus: gpusWanted, tags, minRamMb, maxRamMb, wallTime };
+  if (site.backend === 'worker') {
+    const machines = live.get(ownExecutorOf(site) ?? '')?.machines ?? [];
+    return workersFault(machines.map((machine) => lackOfMachine(job, site, machine, now)));
   }
+  const { gpus = 0 } = site;
+  const machines = [...live.values()].flatMap(({ backend, machines: of }) =>
+    backend === site.backend ? of : [],
+  );
+  const most = Math.max(0, ...machines.map((machine) => machine.gpus ?? 0));
   const text = `It declares ${gpus} GPUs and its machine has ${most}: no job that asks for GPUs starts there`;
-  return gpus > most ? text : undefined;
+  return wanted.gpus > 0 && gpus > most ? text : undefined;
+}
+
+function workersFault(lacks: readonly (string | undefined)[]): string | undefined {
+  if (lacks.includes(undefined)) return undefined;
+  const texts = [...new Set(lacks)].map((lack) => `one ${lack}`);
+  const more = texts.length - MOST_LACKS;
+  const shown = texts.slice(0, MOST_LACKS).join('; ');
+  return `None of its workers can hold the job: ${shown}${more > 0 ? `; and ${more} more` : ''}`;
 }
 
 /** Of executors that several sites or instances have one is enough. */

@@ -1,5 +1,6 @@
 import type { Site } from '#src/registry/index.js';
 import type { FreeMachine } from '../run/executor.js';
+import { lackOfMachine, ramOf } from './machine-lack.js';
 import type { Wishes } from './shape.js';
 
 /** What the jobs of a site take, all instances together. */
@@ -23,7 +24,12 @@ export class SiteCapacity {
   private readonly reserved = new Set<string>();
   private readonly machine: FreeMachine;
 
-  constructor(sites: readonly Site[], used: ReadonlyMap<string, SiteUse>, machine: FreeMachine) {
+  constructor(
+    sites: readonly Site[],
+    used: ReadonlyMap<string, SiteUse>,
+    machine: FreeMachine,
+    private readonly now: number,
+  ) {
     this.machine = { ...machine };
     for (const site of sites) this.sites.set(site.name, freeOf(site, used.get(site.name)));
   }
@@ -32,7 +38,7 @@ export class SiteCapacity {
   fits(job: Wishes, site: Site): boolean {
     return (
       this.fitsSite(job, site) &&
-      this.mayHaveGpus(job, site) &&
+      this.couldHold(job, site) &&
       isEnough(this.machine.ramMB, ramOf(job, site)) &&
       isEnough(this.machine.gpus ?? Infinity, job.gpus) &&
       this.fitsMachine(job.processors)
@@ -69,19 +75,10 @@ export class SiteCapacity {
 
   /** Whether the machine could hold the job if nothing else ran there. */
   private couldHold(job: Wishes, site: Site): boolean {
-    const { whole } = this.machine;
-    if (!this.mayHaveGpus(job, site)) return false;
-    return (
-      whole === undefined ||
-      (job.processors <= whole.processors &&
-        ramOf(job, site) <= whole.ramMB &&
-        job.gpus <= whole.gpus)
-    );
-  }
-
-  /** False for a job with GPUs where the site declares more of them than the machine has. */
-  private mayHaveGpus(job: Wishes, { gpus = 0 }: Site): boolean {
-    return job.gpus === 0 || gpus <= (this.machine.mostGpus ?? Infinity);
+    const { whole, mostGpus = Infinity } = this.machine;
+    // Where a site declares more GPUs than the machine has, nobody knows which are there.
+    if (job.gpus > 0 && (site.gpus ?? 0) > mostGpus) return false;
+    return whole === undefined || lackOfMachine(job, site, whole, this.now) === undefined;
   }
 
   /** Whether the site's own room is enough, whatever is free on the machine. */
@@ -143,12 +140,6 @@ function freeOf(site: Site, used: SiteUse | undefined): Free {
       ]),
     ),
   };
-}
-
-/** MB that the job takes: what it may use at most, else what it needs at least; never more than there is. */
-function ramOf(job: Wishes, site: Site): number {
-  const wanted = job.maxRamMb > 0 ? job.maxRamMb : job.minRamMb;
-  return Math.min(wanted, site.ramMB ?? Infinity);
 }
 
 /** True when jobs of all instances together are counted at the site. */

@@ -46,8 +46,22 @@ export interface FreeMachine {
   gpus?: number | undefined;
   /** A site that declares more GPUs than this gets no job that asks for one; undefined: any may. */
   mostGpus?: number | undefined;
-  /** All that it has when nothing runs: nothing is kept for a job that it could never hold. Undefined: what its sites declare. */
-  whole?: { processors: number; ramMB: number; gpus: number } | undefined;
+  /** The machine when nothing runs: it gets, and has nothing kept for, no job that it could never hold. Undefined: what its sites declare. */
+  whole?: WholeMachine | undefined;
+}
+
+/** What a worker says of its machine, of which nothing else runs. What is left out bounds nothing. */
+export interface WholeMachine {
+  processors?: number;
+  /** MB of 2^20 bytes. */
+  ramMB?: number;
+  gpus?: number;
+  /** What jobs may ask for by name; left out: all that its site has. */
+  tags?: string[];
+  /** When it takes its leave, an instant (ISO 8601); left out: it stays. */
+  endsAt?: string;
+  /** It ends a job that has run for so long. */
+  wallSeconds?: number;
 }
 
 /** Who takes waiting jobs: which sites it serves, and what it has free. */

@@ -132,6 +132,6 @@ export class SiteSecrets {
 /** The same for all that can be wrong with a secret. */
 function secretRefused(): Problem {
   const detail =
-    'The secret is none of this site, is revoked, or belongs to another worker: ask an administrator for a new one (gridgate site secret add)';
+    'The secret is none of this site, is revoked, or belongs to another worker: look whether the site is right, or ask an administrator for a new one (gridgate site secret add)';
   return new Problem('worker.secret-refused', detail);
 }

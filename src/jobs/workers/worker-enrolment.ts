@@ -7,7 +7,7 @@ import { Database } from '#src/database/index.js';
 import type { HttpRequest } from '#src/http/index.js';
 import type { SiteSecretEntity } from './site-secret.entity.js';
 import { SiteSecrets } from './site-secrets.js';
-import type { SiteWorker, WorkerEntity } from './worker.entity.js';
+import type { SiteWorker, WorkerEntity, WorkerFacts } from './worker.entity.js';
 import type { RegisterWorkerRequest, WorkerWordsRequest } from './worker.request.js';
 import type {
   RegisteredWorkerAnswer,
@@ -76,7 +76,7 @@ export class WorkerEnrolment {
   async keepWords(worker: WorkerEntity, body: WorkerWordsRequest): Promise<WorkerWordsAnswer> {
     const { name, version, protocol, facts = {} } = body;
     requireProtocol(protocol);
-    const words = { name, version, protocol, facts: { ...facts } };
+    const words = { name, version, protocol, facts: keptFacts(facts, this.clock.now()) };
     const seq = await this.workers.keepWords(worker.id, words, this.now);
     if (seq === undefined) throw noSuchWorker(worker.id);
     const leaseSeconds = isOwn(worker) ? ownLeaseSeconds : workerLeaseSeconds;
@@ -114,7 +114,7 @@ export class WorkerEnrolment {
       const now = this.now;
       const kept = await this.workers.register(
         transaction,
-        { ...worker, facts: { ...facts }, now },
+        { ...worker, facts: keptFacts(facts, now.getTime()), now },
         MOST_AT_A_SITE,
       );
       if (kept) return kept;
@@ -122,6 +122,15 @@ export class WorkerEnrolment {
       throw new Problem('worker.limit', detail);
     });
   }
+}
+
+/** Clocks of machines may be wrong: a worker tells how long it stays, and when it ends is an instant of the service. */
+function keptFacts(
+  { lifeSeconds, ...facts }: NonNullable<WorkerWordsRequest['facts']>,
+  now: number,
+): WorkerFacts {
+  if (lifeSeconds === undefined) return { ...facts };
+  return { ...facts, endsAt: new Date(now + lifeSeconds * 1000).toISOString() };
 }
 
 function requireProtocol(protocol: number): void {

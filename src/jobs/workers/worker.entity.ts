@@ -1,18 +1,14 @@
 import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
+import type { WholeMachine } from '../run/executor.js';
 
 /** How far a worker can keep its jobs apart, from best to none. */
 export const WORKER_ISOLATIONS = ['namespaces', 'accounts', 'none'] as const;
 
 /** What a worker says of its machine. */
-export interface WorkerFacts {
+export interface WorkerFacts extends WholeMachine {
   isolation?: (typeof WORKER_ISOLATIONS)[number];
-  processors?: number;
-  /** MB of 2^20 bytes. */
-  ramMB?: number;
-  gpus?: number;
   /** MB of 2^20 bytes. */
   diskMB?: number;
-  tags?: string[];
   /** Whether each run has a memory cgroup. */
   memoryCgroup?: boolean;
 }
@@ -79,4 +75,15 @@ export class WorkerEntity {
   /** Since when it is gone: its id opens nothing any more. */
   @Column('timestamptz', { nullable: true })
   removedAt!: Date | null;
+
+  /** Whose runs have gone wrong at once since the last one that did not; the last ones. Empty for a run that the worker itself lost. */
+  @Column('text', { array: true, default: '{}' })
+  badRuns!: string[];
+
+  /** How often it has gone wrong with them; 0: it gets as many runs as it would take. */
+  @Column('integer', { default: 0 })
+  pauses!: number;
+
+  @Column('timestamptz', { nullable: true })
+  pausedUntil!: Date | null;
 }

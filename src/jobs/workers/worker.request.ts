@@ -27,7 +27,7 @@ const areTags = (tags: unknown): boolean =>
   Array.isArray(tags) && tags.length <= MOST_TAGS && tags.every((tag) => isSiteTag(String(tag)));
 
 /** What a worker says of its machine; all may be left out. */
-class WorkerFactsRequest implements WorkerFacts {
+class WorkerFactsRequest implements Omit<WorkerFacts, 'endsAt'> {
   @IsOptional()
   @IsIn(WORKER_ISOLATIONS)
   isolation?: (typeof WORKER_ISOLATIONS)[number];
@@ -65,6 +65,20 @@ class WorkerFactsRequest implements WorkerFacts {
   @IsOptional()
   @IsBoolean()
   memoryCgroup?: boolean;
+
+  /** Seconds from now until it takes its leave: clocks of machines may be wrong. */
+  @IsOptional()
+  @Max(BILLION)
+  @Min(0)
+  @IsInt()
+  lifeSeconds?: number;
+
+  /** It ends a job that has run for so long. */
+  @IsOptional()
+  @Max(BILLION)
+  @Min(1)
+  @IsInt()
+  wallSeconds?: number;
 }
 
 /** Body of `PUT /workers/<id>`: what a worker says of itself. */

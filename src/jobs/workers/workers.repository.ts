@@ -110,11 +110,22 @@ export class WorkersRepository {
     return found as SiteWorker[];
   }
 
+  /** Executor → why it takes no runs, as it has said itself. */
+  async faults(executors: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const rows = await this.database.query<{ executor: string; fault: string }>({
+      name: 'jobs-worker-faults',
+      text: 'select executor, fault from job_executors where executor = any($1::text[]) and fault is not null',
+      values: [executors],
+    });
+    return new Map(rows.map(({ executor, fault }) => [executor, fault]));
+  }
+
   /** How many there are at each site, by state. */
   async counts(silentSince: Date): Promise<{ site: string; state: string; count: number }[]> {
     return this.database.query({
       name: 'jobs-worker-counts',
-      text: `select site, case when seen_at < $1 then 'silent' when draining_at is null then 'active' else 'draining' end as state,
+      text: `select site, case when seen_at < $1 then 'silent' when draining_at is not null then 'draining'
+            when paused_until > clock_timestamp() then 'paused' else 'active' end as state,
           count(*)::integer as count
         from worker where site is not null and removed_at is null group by 1, 2`,
       values: [silentSince],

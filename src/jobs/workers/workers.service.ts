@@ -5,7 +5,8 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import { ChangeFeed, Database } from '#src/database/index.js';
 import { Scheduler } from '#src/runtime/index.js';
 import { SiteSecretsRepository } from './site-secrets.repository.js';
-import { isOwn, noSuchWorker, WORKERS_CHANNEL, workerLeaseSeconds } from './worker.js';
+import { pauseOf } from './worker-pauses.js';
+import { executorOf, isOwn, noSuchWorker, WORKERS_CHANNEL, workerLeaseSeconds } from './worker.js';
 import type { SiteWorker, WorkerFacts } from './worker.entity.js';
 import { WorkersRepository, type WorkerSearch } from './workers.repository.js';
 
@@ -31,6 +32,8 @@ export interface WorkerReport extends WorkerFacts {
   seenAt: string;
   drainingAt?: string;
   removedAt?: string;
+  /** Why it gets no runs now, or fewer than it would take. */
+  fault?: string;
 }
 
 /** Which workers there are, as administrators look after them. */
@@ -66,8 +69,7 @@ export class WorkersService implements OnApplicationBootstrap {
   async list(search: Omit<WorkerSearch, 'goneAfter'>): Promise<WorkerReport[]> {
     const now = this.clock.now();
     const found = await this.workers.list({ ...search, goneAfter: new Date(now - SHOWN_MS) });
-    const silentSince = new Date(now - workerLeaseSeconds(this.config) * 1000);
-    return found.map((worker) => reportOf(worker, silentSince));
+    return this.reports(found);
   }
 
   /** It is given no runs from now on; what it runs goes on. Throws Problem 404 when it is gone. */
@@ -76,8 +78,9 @@ export class WorkersService implements OnApplicationBootstrap {
     if (!(await this.workers.drain(id, new Date(this.clock.now())))) throw noSuchWorker(id);
     await this.database.execute(ChangeFeed.notification(WORKERS_CHANNEL, id));
     this.audit.done('worker.drained', { worker: id, site, name }, origin);
-    const silentSince = new Date(this.clock.now() - workerLeaseSeconds(this.config) * 1000);
-    return reportOf(await this.find(id), silentSince);
+    const [report] = await this.reports([await this.find(id)]);
+    if (!report) throw noSuchWorker(id);
+    return report;
   }
 
   /**
@@ -95,6 +98,16 @@ export class WorkersService implements OnApplicationBootstrap {
     if (!isDone) throw noSuchWorker(id);
     const way = origin ? 'request' : 'command';
     this.audit.done('worker.removed', { worker: id, site, name, way }, origin);
+  }
+
+  private async reports(workers: readonly SiteWorker[]): Promise<WorkerReport[]> {
+    const now = new Date(this.clock.now());
+    const silentSince = new Date(now.getTime() - workerLeaseSeconds(this.config) * 1000);
+    const faults = await this.workers.faults(workers.map(executorOf));
+    return workers.map((worker) => {
+      const fault = faults.get(executorOf(worker)) ?? pauseOf(worker, now);
+      return { ...reportOf(worker, silentSince), ...(fault !== undefined && { fault }) };
+    });
   }
 
   /** The service's own worker is part of the service. */

@@ -25,6 +25,7 @@ const CLOSING_MS = 5_000;
 /** Programs of a worker that is gone are ended within this time. */
 const ENDING_SECONDS = 30;
 const ENDING_LOOK_MS = 500;
+const LIFE_LOOK_MS = 1_000;
 
 /** A worker, as it is told to be. */
 export interface WorkerSettings {
@@ -39,6 +40,8 @@ export interface WorkerSettings {
   allowsNetwork: boolean;
   /** Milliseconds without a run after which it ends; Infinity for never. */
   idleMs: number;
+  /** Milliseconds from the start after which it drains; Infinity for never. */
+  lifetimeMs: number;
   logger: Logger;
   /** Has the service know the worker, as which it says this of its machine. */
   connect: (facts: WorkerFacts, signal: AbortSignal) => Promise<WorkerLink>;
@@ -86,6 +89,7 @@ class Worker {
   private readonly service: RemoteRunService;
   private link: WorkerLink | undefined;
   private isOpen = false;
+  private readonly sinceSeconds = secondsOfBoot();
 
   constructor(
     private readonly settings: WorkerSettings,
@@ -121,6 +125,11 @@ class Worker {
     const link = await this.connected(() => connect(this.factsOf(isolation), stop));
     const { executor, service } = this;
     const loop = new ClaimLoop({ executor, service, link, logger, idleMs, signal: stop });
+    const life = setInterval(() => {
+      if (this.secondsLeft() > 0) return;
+      clearInterval(life);
+      loop.drain();
+    }, LIFE_LOOK_MS);
     const onDrain = (): void => loop.drain();
     drain.addEventListener('abort', onDrain);
     if (drain.aborted) onDrain();
@@ -132,6 +141,8 @@ class Worker {
     } catch (error) {
       if (error instanceof WorkerGoneError) await this.endAll(link);
       throw error;
+    } finally {
+      clearInterval(life);
     }
   }
 
@@ -173,10 +184,19 @@ class Worker {
   }
 
   private factsOf(isolation: IsolationLevel): WorkerFacts {
-    const { machine, tags } = this.settings;
+    const { machine, tags, config } = this.settings;
     const { hasMemoryGroups: memoryCgroup } = this.executor;
-    const whole = { ...machine, gpus: machine.gpus.length };
-    return { ...whole, isolation, ...(tags.length > 0 && { tags }), memoryCgroup };
+    const whole = { ...machine, gpus: machine.gpus.length, wallSeconds: config.jobWallTime };
+    const lifeSeconds = Math.max(0, Math.floor(this.secondsLeft()));
+    return {
+      ...{ ...whole, isolation, memoryCgroup },
+      ...(tags.length > 0 && { tags }),
+      ...(lifeSeconds < Infinity && { lifeSeconds }),
+    };
+  }
+
+  private secondsLeft(): number {
+    return this.settings.lifetimeMs / 1000 - (secondsOfBoot() - this.sinceSeconds);
   }
 
   /** Nobody waits for its runs any more. */

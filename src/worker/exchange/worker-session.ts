@@ -187,7 +187,7 @@ async function renewed(
 ): Promise<Registered> {
   const hint =
     'give it the secret of an administrator (gridgate site secret add) with --secret-file';
-  if (id === undefined) throw new WorkerStartError('the worker is not registered yet', hint);
+  if (id === undefined) throw new WorkerStartError('the worker is not registered', hint);
   try {
     const ask = telling(() => newToken(link, id, signal), logger);
     const token = await untilAnswered(ask, signal);
@@ -221,7 +221,11 @@ function telling<T>(work: () => Promise<T>, logger: Logger): () => Promise<T> {
       if (!isAway(error)) throw error;
       if (error.cause instanceof SSLError) {
         const text = `the certificate of the service is not trusted: ${error.detail}`;
-        throw new WorkerStartError(text, 'give its CA with --ca', error);
+        throw new WorkerStartError(
+          text,
+          'give its CA with --ca, as `gridgate site secret add` prints it',
+          error,
+        );
       }
       if (!isTold)
         logger.warn({ reason: error.detail }, 'the service is away; the worker waits for it');

@@ -18,6 +18,7 @@ import type { ClaimAnswer, ClaimRequest, RunKey } from './protocol.js';
 import { NO_OUTPUT } from './worker-outputs.js';
 import { MOST_WAIT_SECONDS } from './worker-exchange.request.js';
 import { WorkerRunsRepository, type BegunClaim } from './worker-runs.repository.js';
+import { mostAfter } from '../worker-pauses.js';
 import { isForOneOwner, runKey, WorkerRuns } from './worker-runs.js';
 
 const POLL_MS = 5_000;
@@ -64,8 +65,8 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   private readonly instance = randomId();
   /** Worker → its open claim. */
   private readonly open = new Map<string, OpenClaim>();
-  /** Queue → machines for which there was nothing when the queue was looked at last. */
-  private readonly vain = new Map<string, ReadonlySet<string>>();
+  /** Queue → machine for which there was nothing when the queue was looked at last → the latest end of such a one. */
+  private readonly vain = new Map<string, ReadonlyMap<string, number>>();
   private readonly matching = new Map<string, 'once' | 'again'>();
   private stopListening: (() => void)[] = [];
   private looking: Promise<void> | undefined;
@@ -150,7 +151,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     };
     const isTold = saysSomething(compared) || (isDrained && !request.isDraining);
     if (isTold || this.isClosed || this.isOwnEnding) return told(compared);
-    const wanted = isDrained ? { ...request, most: 0 } : request;
+    const wanted = { ...request, most: isDrained ? 0 : mostAfter(request, begun, now) };
     const outcome = await this.wait(worker, { request: wanted, owner, isRenewal }, signal);
     const { orders = [], stop = [], look = false } = outcome;
     if (look) return told(await this.compared(worker, request));
@@ -243,13 +244,12 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
     const claims = [...this.open.values()].filter(
       ({ worker, request }) => queueOf(worker) === queue && request.most > 0,
     );
-    const vain = new Set<string>();
+    const vain = new Map<string, number>();
     this.vain.set(queue, vain);
     for (const claim of shuffled(claims)) {
-      const machine = machineOf(claim);
-      if (claim.isOver || vain.has(machine)) continue;
+      if (claim.isOver || isIn(vain, claim)) continue;
       const orders = await this.claimFor(claim);
-      if (orders.length === 0) vain.add(machine);
+      if (orders.length === 0) vain.set(machineOf(claim), endOf(claim));
       else claim.end({ orders });
     }
   }
@@ -257,7 +257,7 @@ export class WorkerClaims implements OnApplicationBootstrap, OnModuleDestroy {
   /** An idle worker goes on waiting, and nothing has come since the last look. What makes no notification is found by the poll. */
   private isVain(claim: OpenClaim): boolean {
     if (!claim.isRenewal || !this.feed.live) return false;
-    return this.vain.get(queueOf(claim.worker))?.has(machineOf(claim)) === true;
+    return isIn(this.vain.get(queueOf(claim.worker)), claim);
   }
 
   private async claimFor(claim: OpenClaim): Promise<RunOrder[]> {
@@ -354,16 +354,12 @@ function claimantOf({
 
 /** What a worker says, up to what it has said of its machine. */
 function givenMachine({ facts }: WorkerEntity, free: ClaimRequest['free']): FreeMachine {
-  const whole = {
-    processors: facts.processors ?? free.processors,
-    ramMB: facts.ramMB ?? free.ramMB,
-    gpus: facts.gpus ?? free.gpus ?? 0,
-  };
+  const { processors = Infinity, ramMB = Infinity, gpus = Infinity } = facts;
   return {
-    processors: Math.min(free.processors, whole.processors),
-    ramMB: Math.min(free.ramMB, whole.ramMB),
-    gpus: Math.min(free.gpus ?? 0, whole.gpus),
-    ...{ ahead: free.ahead ?? 0, whole },
+    processors: Math.min(free.processors, processors),
+    ramMB: Math.min(free.ramMB, ramMB),
+    gpus: Math.min(free.gpus ?? 0, gpus),
+    ...{ ahead: free.ahead ?? 0, whole: facts },
   };
 }
 
@@ -385,9 +381,20 @@ function saysSomething({ runs, stop, forget, reads }: Omit<ClaimAnswer, 'isDrain
   return runs.length + stop.length + forget.length > 0 || reads !== undefined;
 }
 
-/** Claims for which the same jobs fit. */
-function machineOf({ request, owner }: OpenClaim): string {
-  return JSON.stringify([request.free, owner]);
+/** Claims for which the same jobs fit, but that what takes too long fits only those that end late. */
+function machineOf({ worker, request, owner }: OpenClaim): string {
+  const { tags, wallSeconds } = worker.facts;
+  return JSON.stringify([request.free, owner, tags, wallSeconds]);
+}
+
+function endOf({ worker }: OpenClaim): number {
+  const { endsAt } = worker.facts;
+  return endsAt === undefined ? Infinity : Date.parse(endsAt);
+}
+
+/** For a machine that ends later there was nothing, too. */
+function isIn(vain: ReadonlyMap<string, number> | undefined, claim: OpenClaim): boolean {
+  return endOf(claim) <= (vain?.get(machineOf(claim)) ?? -Infinity);
 }
 
 function wantedOf({ holding, stopping = [] }: ClaimRequest): RunKey[] {

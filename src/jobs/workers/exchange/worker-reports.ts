@@ -12,6 +12,8 @@ import type { WorkerEntity } from '../worker.entity.js';
 import type { EndedReport, ReportAnswer, RunReport } from './protocol.js';
 import { WorkerMetrics } from './worker-metrics.js';
 import { WorkerOutputs } from './worker-outputs.js';
+import { SOON_SECONDS } from '../worker-pauses.js';
+import { WorkerRunsRepository } from './worker-runs.repository.js';
 import { WorkerRuns } from './worker-runs.js';
 
 /** Reports whose archives are packed at once. */
@@ -34,6 +36,7 @@ export class WorkerReports {
     @Inject(CLOCK) private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
     private readonly runs: WorkerRuns,
+    private readonly repository: WorkerRunsRepository,
     private readonly outputs: WorkerOutputs,
     private readonly metrics: WorkerMetrics,
   ) {}
@@ -50,7 +53,10 @@ export class WorkerReports {
         if (!job) return [{ run: report.run, forget: true }];
         try {
           const answer = await this.writeOne(worker, { service, job, report });
-          if (worker.site !== null) this.metrics.reported(worker.site, report.kind);
+          if (worker.site !== null) {
+            this.metrics.reported(worker.site, report.kind);
+            await this.noteRun(worker, job, report);
+          }
           return [answer];
         } catch (error) {
           this.logger.warn({ err: error, run: report.run }, 'a report of a worker is not written');
@@ -90,6 +96,17 @@ export class WorkerReports {
         else await service.missing(job, report.app);
     }
     return { run, forget: true };
+  }
+
+  /** A machine where every run goes wrong at once would go through the whole queue. */
+  private async noteRun(worker: WorkerEntity, job: HeldJob, report: RunReport): Promise<void> {
+    const { id, site, badRuns } = worker;
+    const owner = badRunOf(job, report);
+    if (owner === undefined) {
+      if (report.kind === 'ended' && badRuns.length > 0) await this.repository.noteGoodRun(worker);
+    } else if (await this.repository.noteBadRun(worker, owner, new Date(this.clock.now()))) {
+      this.logger.warn({ worker: id, site }, 'the last runs of a worker went wrong at once');
+    }
   }
 
   /** Also when it was told so before: the worker's own record of the start decides whether it does. */
@@ -154,6 +171,14 @@ function usageOf(
     maxRssBytes: most(maxRssBytes, MOST_RAM_BYTES),
     memoryMb: most(memoryMb, MOST_RAM_BYTES / MIB),
   };
+}
+
+/** Whose run went wrong at once: its owner, empty where no program can be to blame; undefined for a run that went as a run does. */
+function badRunOf({ status, owner }: HeldJob, report: RunReport): string | undefined {
+  if (report.kind === 'lost') return '';
+  if (report.kind === 'returned') return report.reason === undefined ? undefined : '';
+  if (report.kind !== 'ended' || status === 'Matched' || !report.failure) return undefined;
+  return (report.wallSeconds ?? 0) < SOON_SECONDS ? owner : undefined;
 }
 
 /** A worker says why a program failed in the words of the service. */

@@ -4,12 +4,15 @@ import type { Jid } from '../../state/job.js';
 import type { JobState } from '../../state/job-state.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { ClaimRequest } from './protocol.js';
+import { afterBadRun, type WorkerRecord } from '../worker-pauses.js';
 
 /** What the database tells of a claim that has begun. */
 export interface BegunClaim {
   /** Whose jobs it takes alone; null while it has had none. */
   owner: string | null;
   isDrained: boolean;
+  pauses: number;
+  pausedUntil: Date | null;
   /** The instance that had the claim before, and when that began; none when there was none. */
   instanceBefore: string | null;
   seenBefore: Date;
@@ -42,12 +45,12 @@ export class WorkerRunsRepository {
       text: `with before as (select id, instance, seen_at from worker where id = $1 for update),
         claimed as (update worker w set seq = $2, instance = $3, seen_at = $4 from before
           where w.id = before.id and w.seq < $2 and w.removed_at is null
-          returning w.owner, w.draining_at, before.instance, before.seen_at),
+          returning w.owner, w.draining_at, w.pauses, w.paused_until, before.instance, before.seen_at),
         alive as (insert into job_executors (executor, instance, backend, seen_at, fault)
           select $5, $3, $7, clock_timestamp(), $6 from claimed
           on conflict (executor) do update set instance = excluded.instance, backend = excluded.backend,
             seen_at = excluded.seen_at, fault = excluded.fault)
-        select owner, draining_at is not null as "isDrained", instance as "instanceBefore", seen_at as "seenBefore"
+        select owner, draining_at is not null as "isDrained", pauses, paused_until as "pausedUntil", instance as "instanceBefore", seen_at as "seenBefore"
           from claimed`,
       values: [id, String(seq), instance, now, executor, fault ?? null, backend],
     });
@@ -97,6 +100,34 @@ export class WorkerRunsRepository {
       values: [id, owner],
     });
     return row?.owner ?? owner;
+  }
+
+  /** Notes that a run of the worker went wrong at once; `owner` is empty where no program of a job can be to blame. True when it is a pause. */
+  async noteBadRun({ id }: WorkerEntity, owner: string, now: Date): Promise<boolean> {
+    return this.database.transaction(async (transaction) => {
+      const [before] = await transaction.query<WorkerRecord>({
+        name: 'jobs-worker-record',
+        text: `select bad_runs as "badRuns", pauses, paused_until as "pausedUntil" from worker where id = $1 for update`,
+        values: [id],
+      });
+      if (!before) return false;
+      const { badRuns, pauses, pausedUntil } = afterBadRun(before, owner, now);
+      await transaction.query({
+        name: 'jobs-worker-bad-run',
+        text: 'update worker set bad_runs = $2, pauses = $3, paused_until = $4 where id = $1',
+        values: [id, badRuns, pauses, pausedUntil],
+      });
+      return pauses > before.pauses;
+    });
+  }
+
+  /** Notes that a run of the worker went as a run does. */
+  async noteGoodRun({ id }: WorkerEntity): Promise<void> {
+    await this.database.execute({
+      name: 'jobs-worker-good-run',
+      text: `update worker set bad_runs = '{}', pauses = 0, paused_until = null where id = $1`,
+      values: [id],
+    });
   }
 
   /** Notes what a run has put, while the executor holds it; false when it does not. */
