@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MemoryGroups } from '#src/worker/isolation/memory-group.js';
 import { markedProcesses } from '../support/faults/job-processes.js';
@@ -176,6 +176,26 @@ describe('limits of local jobs', () => {
       }
       const output = await sandboxOf(alice, reserved);
       expect(output['std.out']).toBe('unlimited\n');
+    });
+
+    itIsSo('say so when it was not its own memory that was not enough', async () => {
+      const [own = ''] = [...executors].flatMap((id) =>
+        controlGroups(id.replace('local:', 'gridgate-')).sort((a, b) => a.length - b.length),
+      );
+      const limit = ['memory.limit_in_bytes', 'memory.max']
+        .map((name) => join(own, name))
+        .find(existsSync);
+      const before = readFileSync(limit ?? '', 'latin1');
+      writeFileSync(limit ?? '', String(40 * 2 ** 20));
+      try {
+        const [jid = 0] = await submit(alice, [perl('$x = "x" x (50 << 20); sleep 600')]);
+        expect(await awaitStatus(alice, jid, ['Failed'])).toMatchObject({
+          minorStatus: 'Application thread failed',
+          appStatus: 'The memory of its machine was not enough',
+        });
+      } finally {
+        writeFileSync(limit ?? '', before);
+      }
     });
 
     itIsSo('leave no group behind', async () => {

@@ -17,12 +17,13 @@ export class WorkerLog {
   write(line: string): void {
     process.stderr.write(line);
     try {
-      if (this.bytes + line.length > MOST_BYTES) {
+      const size = Buffer.byteLength(line);
+      if (this.bytes + size > MOST_BYTES) {
         renameSync(this.path, `${this.path}.1`);
         this.bytes = 0;
       }
       appendFileSync(this.path, line, { mode: 0o600 });
-      this.bytes += line.length;
+      this.bytes += size;
     } catch {
       // on a full disk the log of the service has to do
     }

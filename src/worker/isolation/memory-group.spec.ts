@@ -27,6 +27,9 @@ describe('the place of the control group of a worker', () => {
       directory: '/sys/fs/cgroup/system.slice/gridgate.service',
     });
     expect(memoryPlace(mounts, ['0::/'])).toEqual({ version: 2, directory: '/sys/fs/cgroup' });
+    // Beside a whole unit, or a login, is a place of systemd.
+    expect(memoryPlace(mounts, ['0::/system.slice/gridgate.service'])).toBeUndefined();
+    expect(memoryPlace(mounts, ['0::/user.slice/user-0.slice/session-1.scope'])).toBeUndefined();
   });
 
   it('is found where a container sees a part of the tree', () => {

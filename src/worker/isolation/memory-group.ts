@@ -1,31 +1,61 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmdirSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
-/** A file of a control group with its limit is written into as decimal bytes. */
+/** Files of a control group. */
 interface GroupFiles {
+  /** Its limit, bytes. */
   limit: string;
-  /** What else is to be bound; a kernel may be without it. */
-  more: readonly (readonly [name: string, value: 'bytes' | '0' | '1'])[];
-  /** Lines `oom_kill <n>` of how often the kernel has ended a process, as memory was not enough. */
+  /** The one that bounds swap as well. */
+  swap: string;
+  /** What else is to be bound, for a limit of so many bytes; a kernel may be without it. */
+  more: (bytes: number) => readonly (readonly [name: string, value: number])[];
+  /** A line `oom_kill <n>` of how often the kernel has ended a process of it, whosever memory was not enough. */
   events: string;
+  /** Whether the memory of the group of this path has come to its limit. */
+  isReached: (path: string) => boolean;
 }
+
+/** The kernel asks for a large page at once. */
+const AT_ONCE_BYTES = 4 * 2 ** 20;
+/** With version 1 memory of sockets counts for itself. */
+const PART_OF_SOCKETS = 16;
+
+const RUN_NAME = /^\d+\.\d+$/;
 
 const FILES: Record<1 | 2, GroupFiles> = {
   1: {
     limit: 'memory.limit_in_bytes',
-    more: [
-      ['memory.memsw.limit_in_bytes', 'bytes'], // with swap
-      ['memory.kmem.tcp.limit_in_bytes', 'bytes'], // sockets
+    swap: 'memory.memsw.limit_in_bytes',
+    more: (bytes) => [
+      ['memory.memsw.limit_in_bytes', bytes],
+      ['memory.kmem.tcp.limit_in_bytes', Math.ceil(bytes / PART_OF_SOCKETS)],
     ],
     events: 'memory.oom_control',
+    // Newer kernels leave `memory.failcnt` at 0.
+    isReached: (path) => {
+      const [most = 0, limit = 0] = ['max_usage', 'limit'].map((name) =>
+        Number(readLines(join(path, `memory.${name}_in_bytes`))[0]),
+      );
+      return most + AT_ONCE_BYTES >= limit;
+    },
   },
   2: {
     limit: 'memory.max',
-    more: [
-      ['memory.swap.max', '0'],
-      ['memory.oom.group', '1'], // all of a job ends, not the largest of its processes
+    swap: 'memory.swap.max',
+    more: () => [
+      ['memory.swap.max', 0],
+      ['memory.oom.group', 1], // all of a job ends, not the largest of its processes
     ],
     events: 'memory.events',
+    isReached: (path) =>
+      readLines(join(path, 'memory.events')).some((line) => /^oom [1-9]/.test(line)),
   },
 };
 
@@ -62,31 +92,25 @@ export class MemoryGroups {
     }
   }
 
-  /** Makes the group of a run and answers the file by which a process enters it. Throws the file system's error. */
+  /** Makes the group of a run and answers its path. Throws the file system's error. */
   make(run: string, bytes: number): string {
     const path = this.pathOf(run);
     mkdirSync(path, { recursive: true }); // of an earlier try of the same run
     writeFileSync(join(path, this.files.limit), String(bytes));
-    for (const [name, value] of this.files.more) {
+    for (const [name, value] of this.files.more(bytes)) {
       try {
-        writeFileSync(join(path, name), value === 'bytes' ? String(bytes) : value);
+        writeFileSync(join(path, name), String(value));
       } catch {
         // a kernel without it
       }
     }
-    return join(path, 'cgroup.procs');
+    return path;
   }
 
-  /** Whether memory was not enough for the run, so that the kernel has ended a process of it; undefined for a run without a group. */
-  wasShort(run: string): boolean | undefined {
-    const lines = readLines(join(this.pathOf(run), this.files.events));
-    if (lines.length === 0) return undefined;
-    return lines.some((line) => /^oom_kill [1-9]/.test(line));
-  }
-
-  /** Removes the group of a run of which no process is left; not there is fine. */
-  remove(run: string): void {
-    removeGroup(this.pathOf(run));
+  /** Tries again to remove groups of runs that are not among these. */
+  sweep(runs: ReadonlySet<string>): void {
+    const names = namesIn(this.parent).filter((name) => RUN_NAME.test(name) && !runs.has(name));
+    for (const name of names) removeGroup(this.pathOf(name));
   }
 
   /** Removes the group of the worker, unless runs go on. */
@@ -101,8 +125,10 @@ export class MemoryGroups {
       mkdirSync(this.parent, { recursive: true });
       enableMemory(this.parent);
     }
-    this.make(trial, 2 ** 30);
-    this.remove(trial);
+    const path = this.make(trial, 2 ** 30);
+    const isSwapCounted = existsSync(join(path, this.files.swap));
+    removeGroup(path);
+    if (!isSwapCounted && hasSwap()) throw new Error('swap is not counted');
   }
 
   private pathOf(run: string): string {
@@ -110,7 +136,32 @@ export class MemoryGroups {
   }
 }
 
-/** Where a worker may make its group, by the kernel's own lines; undefined where memory is in no group. */
+/**
+ * Whose memory was not enough, so that the kernel has ended a process of a run: its `own`, or that of others, such as the `machine`.
+ * Undefined when the kernel has ended none, null without the group. `path` is that of the group, wherever the worker is now.
+ */
+export function shortMemory(path: string): 'own' | 'machine' | undefined | null {
+  const version = existsSync(join(path, FILES[2].limit)) ? 2 : 1;
+  const { events, isReached } = FILES[version];
+  const lines = readLines(join(path, events));
+  if (lines.length === 0) return null;
+  if (!lines.some((line) => /^oom_kill [1-9]/.test(line))) return undefined;
+  return isReached(path) ? 'own' : 'machine';
+}
+
+/** Removes a group of which no process is left; not there is fine. */
+export function removeGroup(path: string): void {
+  try {
+    rmdirSync(path);
+  } catch {
+    // there are processes in it, or it is gone
+  }
+}
+
+/**
+ * Where a worker may make its group, by the kernel's own lines; undefined where memory is in no group, and where the place beside the
+ * worker's own is systemd's: jobs there would be no part of its unit.
+ */
 export function memoryPlace(
   mounts: readonly string[],
   groups: readonly string[],
@@ -134,7 +185,15 @@ export function memoryPlace(
   const below = mount.root !== '/' && inside ? own.slice(mount.root.length) : own;
   const directory = join(mount.path, below);
   if (older) return { version: 1, directory };
-  return { version: 2, directory: below === '/' || below === '' ? mount.path : dirname(directory) };
+  if (below === '/' || below === '') return { version: 2, directory: mount.path };
+  const beside = dirname(directory);
+  return basename(beside).endsWith('.slice') ? undefined : { version: 2, directory: beside };
+}
+
+function hasSwap(): boolean {
+  return readLines('/proc/swaps')
+    .slice(1)
+    .some((line) => line !== '');
 }
 
 /** Groups below that one get memory of their own. Throws EBUSY when there are processes in it. */
@@ -144,11 +203,11 @@ function enableMemory(path: string): void {
   if (!enabled.includes('memory')) writeFileSync(file, '+memory');
 }
 
-function removeGroup(path: string): void {
+function namesIn(path: string): string[] {
   try {
-    rmdirSync(path);
+    return readdirSync(path);
   } catch {
-    // there are processes in it, or it is gone
+    return [];
   }
 }
 

@@ -33,7 +33,8 @@ export const ABANDONED_RECORD = 'abandoned end\n';
  *  the output of `times`      after the payload: CPU of the payload in its second line.
  *  "<exit code> end"          by one write.
  *
- * The payload is the first that the kernel ends when the machine is out of memory, before the service. The supervisor is not.
+ * The payload is the first that the kernel ends when the machine is out of memory, before the service, unless it takes that back, as it may
+ * where the worker has no CAP_SYS_RESOURCE. The supervisor is not.
  *
  * What is written after the first line needs no further block of the disk: the end is told also when that is full.
  *

@@ -158,10 +158,12 @@ export class OwnWorkerLauncher implements OwnMachine {
 
 function membersOf(line: string): Record<string, unknown> {
   try {
-    return JSON.parse(line) as Record<string, unknown>;
+    const value: unknown = JSON.parse(line);
+    if (typeof value === 'object' && value !== null) return value as Record<string, unknown>;
   } catch {
-    return { level: 'error', msg: line }; // of Node itself
+    // of Node itself
   }
+  return { level: 'error', msg: line };
 }
 
 /** What of a level says which programs jobs can see. */

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { deviceFiles, findGpus, GpuPool, uuidsIn, visibleDevices, type Gpu } from './gpus.js';
+import { deviceFiles, findGpus, GpuPool, gpusIn, visibleDevices, type Gpu } from './gpus.js';
 
 const FIRST = 'GPU-5d5ba0d6-d33d-2b2c-524d-9e3d8d2b8a77';
 const SECOND = 'GPU-c6d4f1ef-42e4-5de3-91c7-45d71c87eb3f';
@@ -11,13 +11,25 @@ GPU 1: NVIDIA A100-SXM4-40GB (UUID: ${SECOND})
 `;
 
 describe('the list of nvidia-smi', () => {
-  it.each<[string, string, string[]]>([
-    ['two GPUs, the first one in parts', LIST, [FIRST, SECOND]],
+  it.each<[string, string, { index: number; uuid: string }[]]>([
+    [
+      'two GPUs, the first one in parts',
+      LIST,
+      [
+        { index: 0, uuid: FIRST },
+        { index: 1, uuid: SECOND },
+      ],
+    ],
+    [
+      'one beside a broken one',
+      `GPU 0: is lost\n${LIST.split('\n')[2]}\n`,
+      [{ index: 1, uuid: SECOND }],
+    ],
     ['none', 'No devices found.\n', []],
     ['a fault', 'NVIDIA-SMI has failed because it could not communicate with the driver.\n', []],
     ['nothing', '', []],
   ])('of %s', (_, list, uuids) => {
-    expect(uuidsIn(list)).toEqual(uuids);
+    expect(gpusIn(list)).toEqual(uuids);
   });
 });
 
@@ -47,21 +59,17 @@ describe('the GPUs of a machine', () => {
     expect(deviceFiles([])).toEqual([]);
   });
 
-  it('have the device files that the driver says, else those of their numbers', async () => {
+  it('have the device files that the driver says, else those of their numbers; those without one are none', async () => {
     const file = (minor: number): string => join(root, `nvidia${minor}`);
-    const listed = [
-      { device: file(0), uuid: FIRST, index: 0 },
-      { device: file(1), uuid: SECOND, index: 1 },
-    ];
-    expect(await found(LIST)).toEqual(listed);
-    expect(deviceFiles(listed.slice(0, 1))).toEqual([
-      join(root, 'nvidiactl'),
-      join(root, 'nvidia-uvm'),
-    ]); // its own is not there
+    expect(await found(LIST)).toEqual([]);
+    writeFileSync(file(1), '');
+    expect(await found(LIST)).toEqual([{ device: file(1), uuid: SECOND, index: 1 }]);
     const tell = (name: string, text: string): void => {
       mkdirSync(join(root, 'driver', name), { recursive: true });
       writeFileSync(join(root, 'driver', name, 'information'), text);
     };
+    tell('0000:09:00.0', `Model: \t\t A100\nGPU UUID: \t ${FIRST}\nDevice Minor: \t 1\n`);
+    expect(await found(LIST)).toEqual([]); // whose is the one file?
     tell('0000:09:00.0', `Model: \t\t A100\nGPU UUID: \t ${FIRST}\nDevice Minor: \t 10\n`);
     tell('0000:0a:00.0', `Model: \t\t A100\nGPU UUID: \t ${SECOND}\nDevice Minor: \t 2\n`);
     const [first, second] = await found(LIST);

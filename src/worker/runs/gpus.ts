@@ -28,26 +28,35 @@ interface GpuSources {
   list?: () => Promise<string>;
 }
 
-/** The GPUs of this machine: those that `nvidia-smi -L` names, else those that have device files. */
+/**
+ * The GPUs of this machine: those that `nvidia-smi -L` names, else those that have device files. One without a device file of its own is
+ * left out: no job could use it, or two would have the same.
+ */
 export async function findGpus({
   devices = '/dev',
   driver = DRIVER_FILES,
   list = listed,
 }: GpuSources = {}): Promise<Gpu[]> {
-  const uuids = uuidsIn(await list());
-  const minors = uuids.length > 0 ? minorsIn(driver) : new Map<string, number>();
+  const listed = gpusIn(await list());
   const fileOf = (minor: number): string => join(devices, `nvidia${minor}`);
-  if (uuids.length === 0) {
+  if (listed.length === 0) {
     return minorsOfFiles(devices).map((minor, index) => ({ device: fileOf(minor), index }));
   }
-  return uuids.map((uuid, index) => ({ device: fileOf(minors.get(uuid) ?? index), uuid, index }));
+  const minors = minorsIn(driver);
+  const found = listed.map((gpu) => ({
+    ...gpu,
+    device: fileOf(minors.get(gpu.uuid) ?? gpu.index),
+  }));
+  const isOnly = ({ device }: Gpu): boolean =>
+    found.filter((other) => other.device === device).length === 1;
+  return found.filter((gpu) => isOnly(gpu) && existsSync(gpu.device));
 }
 
-/** UUIDs in lines `GPU 0: <model> (UUID: GPU-…)`; the lines below one are its parts. */
-export function uuidsIn(list: string): string[] {
+/** Number and UUID in lines `GPU 0: <model> (UUID: GPU-…)`; the lines below one are its parts. */
+export function gpusIn(list: string): { index: number; uuid: string }[] {
   return list.split('\n').flatMap((line) => {
-    if (!/^GPU \d/.test(line)) return [];
-    return /\(UUID: (GPU-[\w-]{1,80})\)/.exec(line)?.[1] ?? [];
+    const [, index, uuid] = /^GPU (\d{1,4}): .*\(UUID: (GPU-[\w-]{1,80})\)/.exec(line) ?? [];
+    return index === undefined || uuid === undefined ? [] : [{ index: Number(index), uuid }];
   });
 }
 

@@ -7,11 +7,13 @@ import type { Logger } from '#src/runtime/index.js';
 import {
   LIMIT_REASONS,
   limitsOf,
+  MINOR,
   planOf,
   RunLife,
   type RunOrder,
   type RunService,
 } from '#src/jobs/run/index.js';
+import { shortMemory } from '../isolation/memory-group.js';
 import type { Machine } from './machine-load.js';
 import { LocalRun } from './local-run.js';
 import type { LocalPlace } from './open-place.js';
@@ -19,6 +21,8 @@ import { RunCleaner } from './run-cleaner.js';
 import { RunDirectory } from './run-directory.js';
 import { StartGate } from './start-gate.js';
 import { Watcher } from '../watch/watcher.js';
+
+const MIB = 2 ** 20;
 
 /** What the executor works with. */
 export interface LocalProcessParts {
@@ -61,15 +65,15 @@ export class LocalContext {
     return `${this.place.root.executorId}/${runName(order)}`;
   }
 
-  /** Whether the kernel has ended a process of the run, as its memory was not enough; undefined for one without a control group. */
-  isShortOfMemory({ order }: LocalRun): boolean | undefined {
-    return this.place.groups?.wasShort(runName(order));
-  }
-
-  /** Why a run was ended that needed more memory than it may have. */
-  memoryReason({ order }: LocalRun): string {
-    const { memoryMb } = limitsOf(order, this.parts.config);
-    return `${LIMIT_REASONS.memory}|Used more than ${memoryMb} MiB`;
+  /** Why a run has to end, or has ended, for want of memory; undefined when there is enough. `rssBytes` count where it has no control group. */
+  memoryReason(run: LocalRun, rssBytes = 0): string | undefined {
+    const { memoryMb } = limitsOf(run.order, this.parts.config);
+    const group = run.group();
+    const short = group === undefined ? null : shortMemory(group);
+    if (short === 'machine')
+      return `${MINOR.threadFailed}|The memory of its machine was not enough`;
+    const isShort = short === 'own' || (short === null && rssBytes > memoryMb * MIB);
+    return isShort ? `${LIMIT_REASONS.memory}|Used more than ${memoryMb} MiB` : undefined;
   }
 
   now(): Date {

@@ -267,7 +267,7 @@ export class LocalProcessExecutor {
   private async finish(run: LocalRun): Promise<void> {
     try {
       const end = await endOf(this.context, run);
-      if (gpusOf(run.order) > 0) {
+      if (gpusOf(run.order) > 0 && this.context.cleaner.isEnded(run)) {
         run.directory.dropGpus();
         this.startNext();
       }

@@ -40,6 +40,7 @@ export class LocalRun {
   /** Started by a predecessor of this process. */
   isAttached = false;
   private started: StartRecord | undefined;
+  private ownGroup: string | undefined;
 
   constructor(
     readonly order: RunOrder,
@@ -54,6 +55,11 @@ export class LocalRun {
   /** By what its processes are found. */
   traces(): RunTraces {
     return { leader: this.leader(), uid: this.uid };
+  }
+
+  /** Path of its control group, once it was noted. */
+  group(): string | undefined {
+    return (this.ownGroup ??= this.directory.group());
   }
 
   /** The leader of its session, once the supervisor has said who it is. */

@@ -132,8 +132,9 @@ export async function describeLocalIsolation(config: Config): Promise<IsolationR
     const reason = 'GRID_LOCAL_EXECUTOR does not allow local jobs';
     return { level: 'off', reason, isWanted: false };
   }
-  const path = mkdtempSync(join(tmpdir(), 'gridgate-trial-'));
+  let path: string | undefined;
   try {
+    path = mkdtempSync(join(tmpdir(), 'gridgate-trial-'));
     chmodSync(path, 0o711);
     const root = { path, executorId: '' };
     const { isolation, refusals } = await findIsolation(config, root, accountsOf(config));
@@ -143,7 +144,7 @@ export async function describeLocalIsolation(config: Config): Promise<IsolationR
   } catch (error) {
     return { level: 'off', reason: (error as Error).message, isWanted: true };
   } finally {
-    rmSync(path, { recursive: true, force: true });
+    if (path !== undefined) rmSync(path, { recursive: true, force: true });
   }
 }
 

@@ -7,7 +7,7 @@ import type { LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { RunCleaner } from './run-cleaner.js';
 import type { LocalPlace } from './open-place.js';
-import { RunDirectory } from './run-directory.js';
+import { notedGpus, RunDirectory } from './run-directory.js';
 import type { Watcher } from '../watch/watcher.js';
 
 /** So many names make a directory of ext4 larger than what is removed at once. */
@@ -24,16 +24,24 @@ describe('what a run has left', () => {
   });
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
+  let isGone = true;
+  const watcher = { ask: () => Promise.resolve(isGone) } as unknown as Watcher;
   const cleaner = (): RunCleaner => {
     const place = {
       isolation: { level: 'namespaces' },
       root: { path: root },
       rights: { empty: () => Promise.resolve(true) },
     };
-    return new RunCleaner(place as unknown as LocalPlace, {} as LocalProcessParts, {} as Watcher);
+    const parts = { logger: { warn: () => undefined }, clock: { now: () => (now += 60_000) } };
+    return new RunCleaner(
+      place as unknown as LocalPlace,
+      parts as unknown as LocalProcessParts,
+      watcher,
+    );
   };
-  const remove = (): Promise<void> =>
-    cleaner().remove({ directory, uid: undefined } as unknown as LocalRun);
+  let now = 0;
+  const run = (): LocalRun => ({ directory, traces: () => ({}) }) as unknown as LocalRun;
+  const remove = (): Promise<void> => cleaner().remove(run());
 
   it('is removed at once when it is small', async () => {
     await remove();
@@ -50,5 +58,22 @@ describe('what a run has left', () => {
     expect(existsSync(directory.path)).toBe(false);
     expect(readdirSync(root)).toEqual(isLarge ? [expect.stringMatching(/^1\.1\.gone-/)] : []);
     while (readdirSync(root).length > 0) await sleep(5);
+  });
+  it('keeps its GPUs while a process of it lives, and goes after that', async () => {
+    directory.noteGpus(['/dev/nvidia0']);
+    isGone = false;
+    const one = cleaner();
+    await one.endProcesses(run());
+    expect(one.isEnded(run())).toBe(false);
+    await one.remove(run());
+    const [name = ''] = readdirSync(root);
+    expect(name).toMatch(/^1\.1\.gone-/);
+    await one.removeUnknown(new Set());
+    await one.removeUnknown(new Set());
+    expect([readdirSync(root), notedGpus(root)]).toEqual([[name], ['/dev/nvidia0']]);
+    isGone = true;
+    await one.removeUnknown(new Set());
+    while (readdirSync(root).length > 0) await sleep(5);
+    expect(one.isEnded(run())).toBe(true);
   });
 });

@@ -8,11 +8,12 @@ import {
   rmSync,
 } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { type Clock, loopTurn, randomId } from '#src/kernel/index.js';
 import type { OutputPlaces, RunPlace } from '#src/jobs/run/index.js';
 import type { Logger } from '#src/runtime/index.js';
+import { removeGroup } from '../isolation/memory-group.js';
 import type { LocalRun } from './local-run.js';
 import { MachineSweeps } from './machine-sweeps.js';
 import type { LocalPlace } from './open-place.js';
@@ -39,6 +40,8 @@ const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 export class RunCleaner implements RunPlace<LocalRun> {
   /** Directories that are being removed at this moment. */
   private readonly removing = new Set<string>();
+  /** Directories of runs of which a process lives on. */
+  private readonly undead = new Set<string>();
   private readonly emptying = pLimit(SWEEPS_AT_ONCE);
   private readonly machine: MachineSweeps;
   private orphansCheckedAt = 0;
@@ -59,10 +62,18 @@ export class RunCleaner implements RunPlace<LocalRun> {
 
   /** Ends every process of a run, its supervisor last. */
   async endProcesses(run: LocalRun): Promise<void> {
-    const isGone = await this.end(run.directory.path, run.traces());
-    if (!isGone) {
+    const { path } = run.directory;
+    const isGone = await this.end(path, run.traces());
+    if (isGone) this.undead.delete(path);
+    else {
+      this.undead.add(path);
       this.parts.logger.warn({ jid: run.key }, 'processes of a job do not end');
     }
+  }
+
+  /** True when the last look at its processes has found none that lives on. */
+  isEnded(run: LocalRun): boolean {
+    return !this.undead.has(run.directory.path);
   }
 
   outputOf(run: LocalRun): OutputPlaces {
@@ -82,14 +93,17 @@ export class RunCleaner implements RunPlace<LocalRun> {
       if (uid !== undefined) this.place.accounts?.release(uid, path);
       return;
     }
-    if (takeSmall(path) && this.isMachineClean()) {
+    const isEnded = this.isEnded(run);
+    if (isEnded && takeSmall(path) && this.isMachineClean()) {
       this.removeOwn(path, uid);
       return;
     }
     const aside = `${path}${ASIDE}-${randomId()}`;
     if (uid !== undefined) this.place.accounts?.move(uid, path, aside);
     renameSync(path, aside);
-    this.removeAside(aside, uid);
+    this.undead.delete(path);
+    // What lives on keeps account and GPUs; the look for remains tries it again.
+    if (isEnded) this.removeAside(aside, uid);
   }
 
   /**
@@ -122,10 +136,11 @@ export class RunCleaner implements RunPlace<LocalRun> {
    * and accounts.
    */
   private async removeRemains(names: readonly string[]): Promise<void> {
-    const { root, accounts } = this.place;
+    const { root, accounts, groups } = this.place;
     const atOnce = pLimit(SWEEPS_AT_ONCE);
     const paths = names.map((name) => join(root.path, name));
     await Promise.all(paths.map((path) => atOnce(() => this.removeRemainsOf(path))));
+    groups?.sweep(new Set(this.namesOfRuns().map((name) => name.split(ASIDE)[0] ?? '')));
     await accounts?.freeAbandoned(root.path);
   }
 
@@ -133,8 +148,8 @@ export class RunCleaner implements RunPlace<LocalRun> {
     if (this.removing.has(path) || !existsSync(path)) return;
     const directory = new RunDirectory(path);
     const uid = directory.account();
-    await this.end(path, { leader: directory.leader(), uid });
-    this.removeAside(path, uid);
+    const isGone = await this.end(path, { leader: directory.leader(), uid });
+    if (isGone) this.removeAside(path, uid);
   }
 
   private removeAside(path: string, uid: number | undefined): void {
@@ -164,9 +179,10 @@ export class RunCleaner implements RunPlace<LocalRun> {
 
   /** Removes the service's own files of a run, and gives its account back. */
   private removeOwn(path: string, uid: number | undefined): void {
+    const group = new RunDirectory(path).group();
+    if (group !== undefined) removeGroup(group);
     rmSync(path, { recursive: true, force: true });
-    const { accounts, groups } = this.place;
-    groups?.remove(basename(path).split(ASIDE)[0] ?? '');
+    const { accounts } = this.place;
     if (uid !== undefined) accounts?.release(uid, path);
   }
 

@@ -32,7 +32,9 @@ export const ASIDE = '.gone';
 /** Name of the file with what is kept of the order. */
 export const ORDER_FILE = 'order';
 const GPUS_FILE = 'gpus';
-const RUN_NAME = /^\d+\.\d+$/;
+const GROUP_FILE = 'group';
+/** Also of one that is being removed. */
+const RUN_NAME = /^\d+\.\d+(\.gone[\w-]*)?$/;
 const SAID_BYTES = 500;
 
 /**
@@ -96,6 +98,16 @@ export class RunDirectory {
   /** Nothing of the run lives: others may have its GPUs. */
   dropGpus(): void {
     rmSync(join(this.path, GPUS_FILE), { force: true });
+  }
+
+  /** Notes the path of its control group, before it is started. */
+  noteGroup(path: string): void {
+    this.write(GROUP_FILE, path);
+  }
+
+  /** The one that was noted. */
+  group(): string | undefined {
+    return this.read(GROUP_FILE);
   }
 
   /** Makes the file of one output; answers its path. The job may open its descriptor of it again, as `/dev/stdout`. */

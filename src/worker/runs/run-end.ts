@@ -28,9 +28,7 @@ export async function endOf(context: LocalContext, run: LocalRun): Promise<RunEn
   await loopTurn.room();
   const exit = run.directory.exit();
   requireEnclosed(context, run, exit);
-  if (reasonOf(run) === undefined && context.isShortOfMemory(run) === true) {
-    run.limitReason = context.memoryReason(run);
-  }
+  if (reasonOf(run) === undefined) run.limitReason = context.memoryReason(run);
   const cpuSeconds = cpuOf(run, exit);
   const verdict = judge(exit && { ...exit, cpuSeconds }, reasonOf(run), run.order.cpuTime);
   const endedAt = exit?.endedAt ?? context.now();

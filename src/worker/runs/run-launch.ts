@@ -143,6 +143,7 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
     taskset === undefined || processors.length === 0 ? [] : [taskset, '-c', processors.join(',')];
   const { memoryMb } = limitsOf(order, config);
   const group = groups?.make(runName(order), memoryMb * MIB);
+  if (group !== undefined) directory.noteGroup(group);
   // Programs with a GPU reserve more addresses than the machine has memory.
   const isBounded = group === undefined && gpus.length === 0;
   const supervisor = supervisorCommand({
@@ -153,7 +154,7 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
     filter: isolation.hasDescriptors && join(root.path, 'etc', 'filter'),
     cpuSeconds: order.cpuTime,
     memoryKiB: isBounded ? Math.ceil(config.jobMemoryMb * 1024 * ADDRESS_SPACE) : undefined,
-    group,
+    group: group && join(group, 'cgroup.procs'),
     fileBlocks: Math.ceil(config.jobOutputBytes / 512),
     openFiles: config.jobOpenFiles,
     startUntilSeconds: run.startUntilSeconds,

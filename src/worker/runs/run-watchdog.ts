@@ -61,7 +61,7 @@ export class RunWatchdog {
     const { config } = this.context.parts;
     // Processes of the enclosure are not the job's: the supervisor, and what makes the namespaces.
     const enclosing = this.context.place.isolation.level === 'namespaces' ? 3 : 1;
-    const { wallSeconds, memoryMb } = limitsOf(run.order, config);
+    const { wallSeconds } = limitsOf(run.order, config);
     if (use.cpuSeconds > run.order.cpuTime) {
       return `${LIMIT_REASONS.cpu}|Used more than ${run.order.cpuTime} s of CPU`;
     }
@@ -69,8 +69,8 @@ export class RunWatchdog {
     if (use.processes > config.jobProcesses + enclosing) {
       return `${LIMIT_REASONS.processes}|Had more than ${config.jobProcesses} processes`;
     }
-    const isShort = this.context.isShortOfMemory(run);
-    if (isShort ?? use.rssBytes > memoryMb * MIB) return this.context.memoryReason(run);
+    const short = this.context.memoryReason(run, use.rssBytes);
+    if (short !== undefined) return short;
     if (use.isHiding) {
       return `${LIMIT_REASONS.memory}|Has a process whose open files the service cannot see`;
     }
