@@ -39,12 +39,7 @@ async function main(): Promise<number> {
     await runWorker(
       {
         ...{ directory, config, machine, tags: [], logger },
-        ...{
-          allowsNetwork: true,
-          idleMs: Infinity,
-          lifetimeMs: Infinity,
-          onReady: () => undefined,
-        },
+        ...{ allowsNetwork: true, onReady: () => undefined },
         connect: (facts, signal) => {
           const place = { socketPath: ownWorkerSocket(config.homePath), id };
           return OwnLink.open(place, { name: hostname(), version, facts }, signal);

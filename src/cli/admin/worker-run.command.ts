@@ -140,7 +140,7 @@ function explained(error: unknown): unknown {
 
 async function settingsOf(directory: string, options: Options): Promise<WorkerSettings> {
   const { server, site, name, ca, tag: tags, network = false, maxWallTime } = options;
-  const { idle: idleMs = Infinity, lifetime: lifetimeMs = Infinity } = options;
+  const { idle: idleMs, lifetime: lifetimeMs } = options;
   const logger = createLogger('info', new WorkerLog(join(directory, 'log')));
   const machine = await machineOf(options);
   const config = configOf(directory, machine.processors, options);
@@ -159,7 +159,7 @@ async function settingsOf(directory: string, options: Options): Promise<WorkerSe
     onReady: ({ id, isolation }) => {
       say(`worker ${id} takes jobs of ${site} from ${server}; isolation ${isolation}`);
       if (isolation !== 'namespaces' && !network) tell(OPEN_NETWORK);
-      if (lifetimeMs < Infinity && maxWallTime === undefined) tell(ANY_WALL_TIME);
+      if (lifetimeMs !== undefined && maxWallTime === undefined) tell(ANY_WALL_TIME);
     },
   };
 }

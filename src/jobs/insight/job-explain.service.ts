@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { CLOCK, type Clock } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
-import { CONFIG, type Config } from '#src/config/index.js';
 import {
   BATCH_BACKENDS,
   RegistryService,
@@ -11,12 +10,8 @@ import {
 import { JobAccess } from '../access/job-access.service.js';
 import { lackOf, resourcesOf, type JobResources } from '../manifest/resources.js';
 import { Dependencies } from '../dependencies/dependencies.js';
-import {
-  DispatchRepository,
-  silenceOf,
-  type LiveExecutor,
-} from '../matching/dispatch.repository.js';
-import { machineFault, placeFault } from '../matching/place-report.js';
+import type { LiveExecutor } from '../matching/dispatch.repository.js';
+import { machineFault, placeFault, PlaceReport } from '../matching/place-report.js';
 import { LimitObstacles, type Obstacles } from './limit-obstacles.js';
 import { QueuePlace, type Ahead } from './queue-place.js';
 import type { Job } from '../state/job.entity.js';
@@ -33,11 +28,10 @@ const NO_LIMITS: Obstacles = { sites: new Map() };
 @Injectable()
 export class JobExplainService {
   constructor(
-    @Inject(CONFIG) private readonly config: Config,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly access: JobAccess,
     private readonly jobs: JobsRepository,
-    private readonly dispatch: DispatchRepository,
+    private readonly places: PlaceReport,
     private readonly queue: QueuePlace,
     private readonly limits: LimitObstacles,
     private readonly dependencies: Dependencies,
@@ -50,7 +44,7 @@ export class JobExplainService {
     const others = await this.dependencies.waitsFor(principal, job);
     const registry = await this.registry.current();
     const now = this.clock.now();
-    const live = await this.dispatch.liveExecutors(silenceOf(this.config));
+    const live = await this.places.live();
     const isQueued = job.status === 'Waiting' && job.heldBy === null;
     const ahead = isQueued ? await this.queue.ahead(principal, job, registry) : { jobs: 0 };
     const wanted = resourcesOf((await this.jobs.manifest(job.jid)) ?? {});

@@ -16,9 +16,14 @@ export class PlaceReport {
     private readonly repository: DispatchRepository,
   ) {}
 
+  /** Executors that were heard of lately, by id. */
+  async live(): Promise<ReadonlyMap<string, LiveExecutor>> {
+    return this.repository.liveExecutors(silenceOf(this.config));
+  }
+
   /** Name of each site where nothing can start now → why, as a sentence. */
   async faults(sites: readonly Site[]): Promise<ReadonlyMap<string, string>> {
-    const live = await this.repository.liveExecutors(silenceOf(this.config));
+    const live = await this.live();
     return new Map(
       sites.flatMap((site) => {
         const fault = placeFault(site, live);

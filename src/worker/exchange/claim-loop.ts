@@ -13,7 +13,8 @@ import { isAway, readOutput } from '#src/jobs/run/index.js';
 import type { LocalProcessExecutor } from '../runs/local-process.executor.js';
 import { Backoff } from './retry.js';
 import type { RemoteRunService } from './remote-run-service.js';
-import { keptOrder, keyOf, orderOf } from './run-order.js';
+import { keptOrder, orderOf } from './run-order.js';
+import { runName } from '../runs/run-directory.js';
 import { RefusedError, type WorkerLink } from './worker-link.js';
 
 /** So long may the service take for an answer, seconds. */
@@ -251,7 +252,7 @@ export class ClaimLoop {
     // Of one that is over nothing is to be ended any more: its output is on its way.
     const runs = [...this.parts.executor.current].filter((run) => run.isStopped || run.isOver);
     const stopping = runs
-      .map(({ order }) => keyOf(order))
+      .map(({ order }) => runName(order))
       .filter((run) => !this.forgotten.has(run));
     return { holding: this.holding(), stopping };
   }
@@ -259,7 +260,7 @@ export class ClaimLoop {
   /** Runs that the worker has: those that it looks after, and those whose directories are there. */
   private holding(): RunKey[] {
     const { executor } = this.parts;
-    const known = new Set([...executor.current].map(({ order }) => keyOf(order)));
+    const known = new Set([...executor.current].map(({ order }) => runName(order)));
     for (const run of this.onDisk()) {
       if (!known.has(run) && keptOrder(executor.root, run)) known.add(run);
     }
@@ -281,7 +282,7 @@ export class ClaimLoop {
     const { executor, link, logger } = this.parts;
     const { signal } = this;
     try {
-      const found = [...executor.current].find(({ order }) => keyOf(order) === run);
+      const found = [...executor.current].find(({ order }) => runName(order) === run);
       const places = found && executor.placesOf(found);
       const part = places && (await readOutput(places, wish));
       const json: OutputReadAnswer = {
@@ -303,7 +304,7 @@ export class ClaimLoop {
   /** Does what an answer says; false when it says nothing that can be done. */
   private take({ runs, stop, forget, isDrained }: ClaimAnswer): boolean {
     const { executor, service } = this.parts;
-    const known = new Map([...executor.current].map((run) => [keyOf(run.order), run]));
+    const known = new Map([...executor.current].map((run) => [runName(run.order), run]));
     for (const key of forget) {
       this.forgotten.add(key);
       const run = known.get(key);
@@ -351,7 +352,7 @@ export class ClaimLoop {
   private pruneForgotten(onDisk: RunKey[] | undefined): void {
     if (!onDisk) return;
     const { executor } = this.parts;
-    const left = new Set([...onDisk, ...[...executor.current].map(({ order }) => keyOf(order))]);
+    const left = new Set([...onDisk, ...[...executor.current].map(({ order }) => runName(order))]);
     for (const run of this.forgotten) if (!left.has(run)) this.forgotten.delete(run);
   }
 }

@@ -22,7 +22,8 @@ import {
   SandboxMissingError,
 } from '#src/jobs/run/index.js';
 import { untilAnswered } from './retry.js';
-import { type ClaimedOrder, keyOf } from './run-order.js';
+import type { ClaimedOrder } from './run-order.js';
+import { runName } from '../runs/run-directory.js';
 import { type Answered, type RunReportBox } from './run-reports.js';
 import { RefusedError, type WorkerLink } from './worker-link.js';
 
@@ -180,7 +181,7 @@ export class RemoteRunService implements RunService {
   async openInput(run: RunOrder): Promise<Readable> {
     const { link, signal } = this.parts;
     try {
-      const path = `/runs/${keyOf(run)}/input`;
+      const path = `/runs/${runName(run)}/input`;
       const answer = await link().request('GET', path, { stream: true, signal });
       return Readable.from(answer.body);
     } catch (error) {
@@ -200,7 +201,7 @@ export class RemoteRunService implements RunService {
     if (!given && !isKept) return undefined;
     const first = this.withToken.has(run) ? undefined : given;
     this.withToken.add(run);
-    const path = `/runs/${keyOf(run)}/token`;
+    const path = `/runs/${runName(run)}/token`;
     const { token, expiresIn } =
       first ?? (await this.parts.link().json<NonNullable<typeof given>>('POST', path));
     return { token, expiresInSeconds: expiresIn };
@@ -216,9 +217,9 @@ export class RemoteRunService implements RunService {
     members: Members<RunReport>,
     box = this.parts.ends,
   ): Promise<Answered> {
-    const nothing: Answered = { run: keyOf(run), forget: true, sentAt: 0 };
+    const nothing: Answered = { run: runName(run), forget: true, sentAt: 0 };
     if (this.isForgotten.has(run)) return nothing;
-    const report = { run: keyOf(run), ...members };
+    const report = { run: runName(run), ...members };
     return new Promise<Answered>((resolve, reject) => {
       this.forgotten.set(run, () => resolve(nothing));
       box.send(report).then(resolve, reject);
@@ -233,7 +234,7 @@ export class RemoteRunService implements RunService {
     try {
       await untilAnswered(async () => {
         if (this.isForgotten.has(run)) return;
-        await link().request('PUT', `/runs/${keyOf(run)}/output`, { data, signal });
+        await link().request('PUT', `/runs/${runName(run)}/output`, { data, signal });
       }, signal);
       return !this.isForgotten.has(run);
     } catch (error) {

@@ -17,11 +17,6 @@ interface KeptOrder {
   claimed: ClaimedRun;
 }
 
-/** Name of a run in the exchanges, and of its directory. */
-export function keyOf({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): RunKey {
-  return `${jid}.${attempt}`;
-}
-
 /** The order that a claim was answered with. Throws Error for a name that is none of a run. */
 export function orderOf(claimed: ClaimedRun): ClaimedOrder {
   const { run, site, setup, owner, ownerGroup, cpuTime, manifest, declared } = claimed;

@@ -38,10 +38,10 @@ export interface WorkerSettings {
   tags: string[];
   /** Jobs of sites that give them the network may have that of this machine. */
   allowsNetwork: boolean;
-  /** Milliseconds without a run after which it ends; Infinity for never. */
-  idleMs: number;
-  /** Milliseconds from the start after which it drains; Infinity for never. */
-  lifetimeMs: number;
+  /** Milliseconds without a run after which it ends; left out: never. */
+  idleMs?: number | undefined;
+  /** Milliseconds from the start after which it drains; left out: never. */
+  lifetimeMs?: number | undefined;
   logger: Logger;
   /** Has the service know the worker, as which it says this of its machine. */
   connect: (facts: WorkerFacts, signal: AbortSignal) => Promise<WorkerLink>;
@@ -120,7 +120,7 @@ class Worker {
   }
 
   async run({ stop, drain }: WorkerSignals): Promise<'drained' | 'idle'> {
-    const { logger, idleMs, onReady, connect } = this.settings;
+    const { logger, idleMs = Infinity, onReady, connect } = this.settings;
     const isolation = await this.open();
     const link = await this.connected(() => connect(this.factsOf(isolation), stop));
     const { executor, service } = this;
@@ -196,7 +196,8 @@ class Worker {
   }
 
   private secondsLeft(): number {
-    return this.settings.lifetimeMs / 1000 - (secondsOfBoot() - this.sinceSeconds);
+    const { lifetimeMs = Infinity } = this.settings;
+    return lifetimeMs / 1000 - (secondsOfBoot() - this.sinceSeconds);
   }
 
   /** Nobody waits for its runs any more. */

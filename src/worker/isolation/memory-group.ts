@@ -27,8 +27,6 @@ const AT_ONCE_BYTES = 4 * 2 ** 20;
 /** With version 1 memory of sockets counts for itself. */
 const PART_OF_SOCKETS = 16;
 
-const RUN_NAME = /^\d+\.\d+$/;
-
 const FILES: Record<1 | 2, GroupFiles> = {
   1: {
     limit: 'memory.limit_in_bytes',
@@ -109,8 +107,7 @@ export class MemoryGroups {
 
   /** Tries again to remove groups of runs that are not among these. */
   sweep(runs: ReadonlySet<string>): void {
-    const names = namesIn(this.parent).filter((name) => RUN_NAME.test(name) && !runs.has(name));
-    for (const name of names) removeGroup(this.pathOf(name));
+    for (const name of namesIn(this.parent)) if (!runs.has(name)) removeGroup(this.pathOf(name));
   }
 
   /** Removes the group of the worker, unless runs go on. */

@@ -18,7 +18,7 @@ import type { Machine } from './machine-load.js';
 import { LocalRun } from './local-run.js';
 import type { LocalPlace } from './open-place.js';
 import { RunCleaner } from './run-cleaner.js';
-import { RunDirectory } from './run-directory.js';
+import { RunDirectory, runName } from './run-directory.js';
 import { StartGate } from './start-gate.js';
 import { Watcher } from '../watch/watcher.js';
 
@@ -79,11 +79,6 @@ export class LocalContext {
   now(): Date {
     return new Date(this.parts.clock.now());
   }
-}
-
-/** Name of a run's directory. */
-export function runName(order: Pick<RunOrder, 'jid' | 'attempt'>): string {
-  return `${order.jid}.${order.attempt}`;
 }
 
 /** Changes with every boot of the machine. */

@@ -1,11 +1,11 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
 import { gpusOf, isAway, type OutputPlaces, type RunOrder } from '#src/jobs/run/index.js';
-import { LocalContext, runName, type LocalProcessParts } from './local-context.js';
+import { LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad, type Share } from './machine-load.js';
 import { closeInherited, logIsolation, openPlace } from './open-place.js';
 import { ownProcessors } from './processors.js';
-import { notedGpus } from './run-directory.js';
+import { runName, notedGpus } from './run-directory.js';
 import { launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { endOf } from './run-end.js';

@@ -1,12 +1,4 @@
-import {
-  chmodSync,
-  existsSync,
-  lstatSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from 'node:fs';
+import { chmodSync, existsSync, lstatSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
@@ -17,7 +9,7 @@ import { removeGroup } from '../isolation/memory-group.js';
 import type { LocalRun } from './local-run.js';
 import { MachineSweeps } from './machine-sweeps.js';
 import type { LocalPlace } from './open-place.js';
-import { ASIDE, RunDirectory } from './run-directory.js';
+import { ASIDE, RunDirectory, runsBelow } from './run-directory.js';
 import type { RunTraces } from '../watch/run-members.js';
 import type { Watcher } from '../watch/watcher.js';
 
@@ -31,7 +23,6 @@ const SWEEPS_AT_ONCE = 3;
  * empty, and its removal reads all of it: 62 ms of processor time after 100,000 names (ext4).
  */
 const SMALL_DIRECTORY_BYTES = 65_536;
-const REMAINS = /^\d+\.\d+(\.gone[\w-]*)?$/;
 
 /**
  * What the life of runs has to know of this machine. Ends processes of runs and removes what they have left; a run's account is free
@@ -57,7 +48,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
   ) {
     this.machine = new MachineSweeps(place.rights);
     // At the first time that is whatever a predecessor left: nothing of this process is there yet.
-    this.seen = this.namesOfRuns();
+    this.seen = runsBelow(this.place.root.path);
   }
 
   /** Ends every process of a run, its supervisor last. */
@@ -117,18 +108,13 @@ export class RunCleaner implements RunPlace<LocalRun> {
     const unknown = this.seen.filter((name) => !known.has(name) && !this.tried.has(name));
     for (const name of unknown) this.tried.add(name);
     if (unknown.length > 0 || isOrphanCheck) await this.removeRemains(unknown);
-    this.seen = this.namesOfRuns();
+    this.seen = runsBelow(this.place.root.path);
     if (!isOrphanCheck) return;
     this.orphansCheckedAt = now;
     // Processes that slipped away from runs that are over.
     const question = { directory: this.place.root.path, alive: [...known, ...this.seen] };
     const ended = await this.watcher.ask({ kind: 'orphans', ...question });
     if (ended > 0) this.parts.logger.warn({ ended }, 'orphaned processes of runs were killed');
-  }
-
-  /** Names of the directories of runs that are there now, also of those that are being removed. */
-  private namesOfRuns(): string[] {
-    return readdirSync(this.place.root.path).filter((name) => REMAINS.test(name));
   }
 
   /**
@@ -140,7 +126,9 @@ export class RunCleaner implements RunPlace<LocalRun> {
     const atOnce = pLimit(SWEEPS_AT_ONCE);
     const paths = names.map((name) => join(root.path, name));
     await Promise.all(paths.map((path) => atOnce(() => this.removeRemainsOf(path))));
-    groups?.sweep(new Set(this.namesOfRuns().map((name) => name.split(ASIDE)[0] ?? '')));
+    groups?.sweep(
+      new Set(runsBelow(this.place.root.path).map((name) => name.split(ASIDE)[0] ?? '')),
+    );
     await accounts?.freeAbandoned(root.path);
   }
 

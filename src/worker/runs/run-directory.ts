@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { machineFaultOf } from '#src/kernel/index.js';
-import { type ExitRecord, tailOf } from '#src/jobs/run/index.js';
+import { type ExitRecord, type RunOrder, tailOf } from '#src/jobs/run/index.js';
 import { RUN_FILES } from '../isolation/isolation.js';
 import { ABANDONED_RECORD, cpuSecondsOf } from '../isolation/supervisor.js';
 
@@ -258,7 +258,12 @@ export function textOf(path: string): string | undefined {
   }
 }
 
-/** The names of runs that have a directory there. Throws the file system's error. */
+/** Name of a run in the exchanges, and of its directory. */
+export function runName({ jid, attempt }: Pick<RunOrder, 'jid' | 'attempt'>): string {
+  return `${jid}.${attempt}`;
+}
+
+/** The names of the directories of runs there, also of those that are being removed. Throws the file system's error. */
 export function runsBelow(root: string): string[] {
   return readdirSync(root).filter((name) => RUN_NAME.test(name));
 }

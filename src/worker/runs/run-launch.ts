@@ -22,9 +22,9 @@ import { deviceFiles, visibleDevices } from './gpus.js';
 import { RUN_FILES } from '../isolation/isolation.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { launchScript } from './launch-script.js';
-import { TOKEN_FILE } from './run-directory.js';
+import { runName, TOKEN_FILE } from './run-directory.js';
 import { giveToken } from './run-tokens.js';
-import { runName, type LocalContext } from './local-context.js';
+import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { supervisorCommand } from '../isolation/supervisor.js';
 
