@@ -12,7 +12,8 @@ import { processorTime } from './processor-time.mjs';
 const { readConfig } = await import('#src/config/env.js');
 const { systemClock } = await import('#src/kernel/index.js');
 const { openPlace } = await import('#src/worker/runs/open-place.js');
-const { LocalContext, runName } = await import('#src/worker/runs/local-context.js');
+const { LocalContext } = await import('#src/worker/runs/local-context.js');
+const { removeGroup } = await import('#src/worker/isolation/memory-group.js');
 const { launchRun, prepareRun } = await import('#src/worker/runs/run-launch.js');
 const { ownProcessors, ProcessorPool } = await import('#src/worker/runs/processors.js');
 const { findProgram, probeIsolation } = await import('#src/worker/isolation/probe.js');
@@ -28,10 +29,9 @@ const config = readConfig({
   GRID_LOCAL_ISOLATION: 'namespaces',
 });
 const place = await openPlace(config);
-const awake = setInterval(() => undefined, 60_000); // the starter keeps nobody awake
+const awake = setInterval(() => undefined, 60_000); // programs of jobs keep nobody awake
 try {
   if (plan.means === 'util-linux') place.isolation = await byUtilLinux();
-  place.starter.open();
   const nothing = async () => undefined;
   const service = { inputData: nothing, token: nothing, siteOf: async () => ({}) };
   const orderText = (order) => JSON.stringify({ ...order, jid: String(order.jid) });
@@ -41,7 +41,6 @@ try {
   process.stdout.write(JSON.stringify({ ...result, means: place.isolation.means }));
 } finally {
   clearInterval(awake);
-  place.starter.close();
   place.groups?.close();
   rmSync(place.root.path, { recursive: true, force: true });
   await place.accounts?.freeAbandoned(place.root.path);
@@ -88,7 +87,7 @@ async function jobs(context) {
         run.processors = processors.take(1);
         await launchRun(context, run);
         processors.release(run.processors);
-        place.groups?.remove(runName(run.order));
+        if (run.group() !== undefined) removeGroup(run.group());
         if (run.directory.exit()?.code !== 0) throw new Error(`a job failed: ${ballast.length}`);
       }
     }),
@@ -103,7 +102,9 @@ async function bare(context) {
     await prepareRun(context, run);
     const { isolation, root: runs } = place;
     const { path } = run.directory;
-    const words = isolation.commandOf({ path, uid: run.uid, hasNetwork: run.hasNetwork });
+    const words = isolation.commandOf({
+      ...{ path, uid: run.uid, hasNetwork: run.hasNetwork, devices: [] },
+    });
     const files = isolation.hasDescriptors ? `3>${path}/status 4<${runs.path}/etc/filter` : '';
     lines[jid % plan.parallel].push(`${words.map(quoted).join(' ')} </dev/null ${files} || exit`);
   }

@@ -278,31 +278,10 @@ describe('the life of a job on local-process', () => {
     expect(markedProcesses(new Set([`local:${id}`]))).toEqual([]);
   });
 
-  it('keeps the jobs that run when the process is killed that starts programs, and starts others', async () => {
-    const file = join(outside, 'started');
-    writeFileSync(file, '');
-    chmodSync(file, 0o666);
-    const childOf = (pid: number | undefined, text: string): number | undefined =>
-      processesWith(text).find(({ parent }) => parent === pid)?.pid;
-    const starter = (): number | undefined => {
-      const worker = childOf(grid.server.child.pid, 'own-worker.process.js');
-      return worker && childOf(worker, 'starter.process.js');
-    };
-    const first = await eventually(() => Promise.resolve(starter()), 'the process');
-    const [jid = 0] = await submit(alice, [
-      sh(
-        `echo $JOBID >> ${file}; until [ -e ${outside}/go ]; do sleep 0.1; done; ls /proc/self/fd`,
-      ),
-    ]);
-    await eventually(() => Promise.resolve(readFileSync(file, 'utf8') !== ''), 'its line');
-    process.kill(first, 'SIGKILL');
-    expect(await run(sh('exit 0'))).toMatchObject({ status: 'Done' });
-    expect(await show(alice, jid)).toMatchObject({ status: 'Running' });
-    writeFileSync(join(outside, 'go'), '');
-    expect(await awaitStatus(alice, jid, ['Done', 'Failed'])).toMatchObject({ status: 'Done' });
-    // 3 is that of ls itself: nothing of the service's is open.
+  it("has none of the worker's files open", async () => {
+    const jid = await run(sh('ls /proc/self/fd')).then((job) => job.jid);
+    // 3 is that of ls itself.
     expect((await sandboxOf(alice, jid))['std.out']).toBe('0\n1\n2\n3\n');
-    expect(readFileSync(file, 'utf8')).toBe(`${jid}\n`);
   });
 
   it('loses no job and starts none twice when the server is killed among running jobs', async () => {

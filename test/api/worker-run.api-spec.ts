@@ -349,6 +349,7 @@ describe('gridgate worker run refuses', () => {
       ],
       [['--processors', '0'], '--processors 0 is no number from 1 on'],
       [['--idle', '10'], '--idle 10 is no time\nhint: give a number with s, m, h or d'],
+      [['--lifetime', 'x'], '--lifetime x is no time\nhint: give a number with s, m, h or d'],
       [
         ['--server', 'here'],
         '--server here is no URL\nhint: give one such as https://grid.example.org',
@@ -363,6 +364,16 @@ describe('gridgate worker run refuses', () => {
     for (const [words, text] of cases) {
       expect(await refusal(...none, ...words)).toEqual([2, `gridgate: ${text}`]);
     }
+    const ca = `sha256:${'0'.repeat(64)}`;
+    const words = ['--server', grid.url, '--site', site, '--ca', ca, ...none];
+    const proxied = await user.run(['worker', 'run', ...words], {
+      HTTPS_PROXY: 'http://127.0.0.1:9',
+    });
+    expect([proxied.code, proxied.stderr]).toEqual([
+      2,
+      `gridgate: --ca ${ca}: a fingerprint is of what the service shows without a proxy\n` +
+        'hint: give --ca a PEM file with the CA\n',
+    ]);
   });
 });
 

@@ -154,10 +154,9 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
   },
   worker: {
     watch: [],
-    start: [],
     isolation: ['watch'],
-    runs: ['isolation', 'start', 'watch'],
-    exchange: ['runs', 'isolation'],
+    runs: ['isolation', 'watch'],
+    exchange: ['runs', 'isolation', 'watch'],
     own: ['exchange', 'runs', 'isolation'],
   },
   webhooks: {

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import type { Command } from 'commander';
+import { select_proxy, Session } from '#src/http-client/index.js';
 import { ConfigurationFault, readConfig, type Config } from '#src/config/index.js';
 import { version } from '../../app/version.js';
 import { createLogger } from '../../runtime/logger.js';
@@ -268,6 +269,11 @@ async function authority(server: string, ca: string, directory: string): Promise
   const path = join(directory, `ca-${wanted.slice(0, 16)}.pem`);
   const known = await readFile(path).catch(() => undefined);
   if (known !== undefined) return path;
+  const { proxies } = new Session().merge_environment_settings(server);
+  if (select_proxy(server, proxies) !== undefined) {
+    const text = `--ca ${ca}: a fingerprint is of what the service shows without a proxy`;
+    throw new CommandError(text, 2, 'give --ca a PEM file with the CA');
+  }
   const shown = await certificatesOf(server);
   const found = shown.find(({ raw }) => createHash('sha256').update(raw).digest('hex') === wanted);
   if (!found) {

@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { randomId } from '#src/kernel/index.js';
+import { Problem, randomId } from '#src/kernel/index.js';
 import type { RunReport } from '#src/jobs/index.js';
 import {
   type ArchiveFile,
@@ -183,7 +184,7 @@ export class RemoteRunService implements RunService {
     try {
       const path = `/runs/${runName(run)}/input`;
       const answer = await link().request('GET', path, { stream: true, signal });
-      return Readable.from(answer.body);
+      return Readable.from(compared(answer.body, run.inputSandbox));
     } catch (error) {
       if (!(error instanceof RefusedError) || error.status !== NOT_FOUND) throw error;
       throw new SandboxMissingError(run.inputSandbox ?? '');
@@ -256,4 +257,18 @@ function clipped<T extends string | undefined>(text: T, most = MOST_TEXT): T {
 function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const entries = Object.entries(members).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
+}
+
+/** The same bytes, when they are those of this SHA-256; others come again. */
+async function* compared(
+  body: AsyncIterable<Uint8Array>,
+  wanted: string | null,
+): AsyncGenerator<Uint8Array> {
+  const hash = createHash('sha256');
+  for await (const chunk of body) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (hash.digest('hex') !== wanted)
+    throw Problem.unavailable('An input sandbox came with other content');
 }

@@ -1,7 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
-import { uptime } from 'node:os';
 import { join } from 'node:path';
 import { Problem, sleep, systemClock } from '#src/kernel/index.js';
 import type { Logger } from '#src/runtime/index.js';
@@ -12,6 +10,7 @@ import { bootId } from '../runs/local-context.js';
 import { LocalProcessExecutor } from '../runs/local-process.executor.js';
 import type { Machine } from '../runs/machine-load.js';
 import type { WorkerConfig } from '../runs/worker-config.js';
+import { secondsOfBoot } from '../watch/process-table.js';
 import { ClaimLoop } from './claim-loop.js';
 import { RemoteRunService } from './remote-run-service.js';
 import { type ClaimedOrder, orderText } from './run-order.js';
@@ -222,14 +221,5 @@ class Worker {
   private whenConnected(): WorkerLink {
     if (!this.link) throw new Error('the service does not know the worker yet');
     return this.link;
-  }
-}
-
-/** Of a clock that goes on while the machine sleeps, and that nobody sets. */
-function secondsOfBoot(): number {
-  try {
-    return Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
-  } catch {
-    return uptime();
   }
 }

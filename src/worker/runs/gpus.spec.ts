@@ -59,9 +59,12 @@ describe('the GPUs of a machine', () => {
     expect(deviceFiles([])).toEqual([]);
   });
 
-  it('have the device files that the driver says, else those of their numbers; those without one are none', async () => {
+  it('have the device files that the driver says, else those of their numbers; those without one are none where others have one', async () => {
     const file = (minor: number): string => join(root, `nvidia${minor}`);
-    expect(await found(LIST)).toEqual([]);
+    expect(await found(LIST)).toEqual([
+      { device: file(0), uuid: FIRST, index: 0 },
+      { device: file(1), uuid: SECOND, index: 1 },
+    ]);
     writeFileSync(file(1), '');
     expect(await found(LIST)).toEqual([{ device: file(1), uuid: SECOND, index: 1 }]);
     const tell = (name: string, text: string): void => {

@@ -29,8 +29,8 @@ interface GpuSources {
 }
 
 /**
- * The GPUs of this machine: those that `nvidia-smi -L` names, else those that have device files. One without a device file of its own is
- * left out: no job could use it, or two would have the same.
+ * The GPUs of this machine: those that `nvidia-smi -L` names, else those that have device files. One without a device file of its own,
+ * where others have one, is left out: no job could use it, or two would have the same.
  */
 export async function findGpus({
   devices = '/dev',
@@ -49,7 +49,10 @@ export async function findGpus({
   }));
   const isOnly = ({ device }: Gpu): boolean =>
     found.filter((other) => other.device === device).length === 1;
-  return found.filter((gpu) => isOnly(gpu) && existsSync(gpu.device));
+  const isThere = found.some(({ device }) => existsSync(device))
+    ? ({ device }: Gpu) => existsSync(device)
+    : () => true;
+  return found.filter((gpu) => isOnly(gpu) && isThere(gpu));
 }
 
 /** Number and UUID in lines `GPU 0: <model> (UUID: GPU-…)`; the lines below one are its parts. */

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { sleep } from '#src/kernel/index.js';
 import { shellWord } from '#src/jobs/run/index.js';
 import type { BecomeAccount } from '../isolation/isolation.js';
-import { StarterExitedError, type Starter, type StartOrder } from '../start/starter.js';
+import { type StartOrder, startProgram } from './start-program.js';
 
 const KILL = 'kill -9 -1 2>/dev/null';
 /** Links are removed, never followed; what a program made unreadable is its own, and made readable once. */
@@ -48,9 +48,9 @@ export class JobRights {
    */
   constructor(
     private readonly become: BecomeAccount,
-    private readonly starter: Starter,
     private readonly list: string,
     everybodys: readonly string[] = EVERYBODYS,
+    private readonly start = startProgram,
   ) {
     this.places = everybodys.map(shellWord).join(' ');
   }
@@ -94,10 +94,6 @@ export class JobRights {
     const shell = [...this.become(uid, '--no-new-privs'), '/bin/sh', '-c', script];
     const [program = '', ...words] = [...shell, 'gridgate-clean', ...operands];
     const env = { PATH: '/usr/bin:/bin:/usr/sbin:/sbin' };
-    const order = { program, words, cwd: '/', env, output, timeoutMs: TIMEOUT_MS };
-    return this.starter.run(order).catch((error: unknown) => {
-      if (!(error instanceof StarterExitedError)) throw error;
-      return this.starter.run(order); // doing it twice does no harm
-    });
+    return this.start({ program, words, cwd: '/', env, output, timeoutMs: TIMEOUT_MS });
   }
 }

@@ -12,7 +12,6 @@ import { endOf } from './run-end.js';
 import { isNeverStarted, untilEnd, wasStarted } from './run-recovery.js';
 import { closeRunRoot } from './run-root.js';
 import { roundsOf } from './run-rounds.js';
-import { StarterExitedError } from '../start/starter.js';
 import { isAlive } from '../watch/process-table.js';
 import type { IsolationLevel } from '../isolation/isolation.js';
 
@@ -78,7 +77,6 @@ export class LocalProcessExecutor {
   async open(): Promise<IsolationLevel> {
     const { report, ...place } = await openPlace(this.parts.config);
     closeInherited();
-    place.starter.open();
     logIsolation(this.parts.logger, report);
     this.context = new LocalContext(this.parts, place);
     this.context.gate.look();
@@ -147,7 +145,6 @@ export class LocalProcessExecutor {
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
     await this.context.watcher.close();
-    this.context.place.starter.close();
     closeRunRoot(this.context.place.root);
     this.context.place.groups?.close();
   }
@@ -229,25 +226,14 @@ export class LocalProcessExecutor {
     try {
       await launchRun(this.context, run);
     } catch (error) {
-      if (!(error instanceof StarterExitedError)) return this.refuse(run, error);
-      if (!(await this.isEndedWithout(run))) return;
+      return this.refuse(run, error);
     }
     if (await isNeverStarted(this.context, run)) {
       if (run.directory.start() === 'abandoned') return this.requeue(run); // its permission was over
       return this.refuse(run, new MachineFault('nothing can be written on its disk'));
     }
-    this.pace.learn((this.parts.clock.now() - run.startedMs) / 1000);
+    this.pace.learn(run.wallSeconds ?? 0);
     this.collect(run);
-  }
-
-  /** Waits for the end of a run whose starter is gone; false when it never started, or this process ends. */
-  private async isEndedWithout(run: LocalRun): Promise<boolean> {
-    if (!this.isClosed && run.directory.abandon()) {
-      await this.requeue(run);
-      return false;
-    }
-    run.isAttached = true;
-    return untilEnd(run, () => this.isClosed);
   }
 
   /** Brings the output home beside the next run; its place is free already. */

@@ -27,6 +27,10 @@ export class LocalRun {
   takenMs = 0;
   /** When the payload began, milliseconds; 0 before that. */
   startedMs = 0;
+  /** The same by `secondsOfBoot`; undefined before that. */
+  startedSeconds: number | undefined;
+  /** From its start to its end, where this process has seen both. */
+  wallSeconds: number | undefined;
   maxRssBytes = 0;
   maxDiskBytes = 0;
   /** CPU at the last look, for a run that was ended before it could tell. */

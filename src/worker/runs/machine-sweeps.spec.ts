@@ -1,22 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import {
-  chownSync,
-  closeSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chownSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { JobRights } from './job-rights.js';
 import { MachineSweeps } from './machine-sweeps.js';
-import type { Starter, StartOrder } from '../start/starter.js';
+import type { startProgram } from './start-program.js';
 
 /** Looks end when the test says so; what is asked is kept. */
 class Rights {
@@ -76,16 +65,6 @@ describe('what accounts have left on the machine', () => {
 });
 
 describe('a look', () => {
-  /** The same without a process in between. */
-  const starter = {
-    run: async ({ program, words, cwd, env, output }: StartOrder): Promise<number | null> => {
-      const out = openSync(output?.stdout ?? '/dev/null', 'a');
-      const child = spawn(program, words, { cwd, env, stdio: ['ignore', out, 'ignore'] });
-      const [code] = (await once(child, 'exit')) as [number | null];
-      closeSync(out);
-      return code;
-    },
-  };
   const NOBODYS = 3_999_999_999;
   let directory: string;
   beforeEach(() => {
@@ -94,11 +73,11 @@ describe('a look', () => {
   afterEach(() => rmSync(directory, { recursive: true }));
 
   /** A walk of a directory of its own: the machine's are large. */
-  const rightsWith = (own: Starter): JobRights =>
-    new JobRights(() => [], own, join(directory, 'left'), [join(directory, "every body's")]);
+  const rightsWith = (start?: typeof startProgram): JobRights =>
+    new JobRights(() => [], join(directory, 'left'), [join(directory, "every body's")], start);
 
   it('finds who has something anywhere, and nobody else', async () => {
-    const rights = rightsWith(starter as Starter);
+    const rights = rightsWith();
     const left = join(directory, "every body's/deep/left");
     mkdirSync(dirname(left), { recursive: true });
     writeFileSync(left, '');
@@ -110,8 +89,8 @@ describe('a look', () => {
   });
 
   it('that fails leaves everybody to be swept', async () => {
-    const broken = { run: () => Promise.resolve(null) } as unknown as Starter;
-    expect(await rightsWith(starter as Starter).whoLeftSomething([NOBODYS])).toEqual([]);
+    const broken = (): Promise<null> => Promise.resolve(null);
+    expect(await rightsWith().whoLeftSomething([NOBODYS])).toEqual([]);
     expect(await rightsWith(broken).whoLeftSomething([NOBODYS])).toEqual([NOBODYS]);
   });
 });

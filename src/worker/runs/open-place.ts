@@ -20,7 +20,6 @@ import { parseBinds, systemView, type SystemView } from '../isolation/system-vie
 import { JobRights } from './job-rights.js';
 import { trustedOwnAddress } from './network-rule.js';
 import { listOfLeft, openRunRoot, type RunRoot } from './run-root.js';
-import { Starter } from '../start/starter.js';
 import type { WorkerConfig } from './worker-config.js';
 
 const PROGRAM_PATH = '/usr/bin:/bin:/usr/sbin:/sbin';
@@ -39,7 +38,6 @@ export interface LocalPlace {
   accounts: AccountPool | undefined;
   /** Control groups for the memory of runs; undefined where none can be made. */
   groups: MemoryGroups | undefined;
-  starter: Starter;
   rights: JobRights;
   /** Program that binds a run to processors; undefined where there is none. */
   taskset: string | undefined;
@@ -59,7 +57,6 @@ export async function openPlace(
   const accounts = accountsOf(config);
   const root = await openRunRoot(config.homePath, accounts !== undefined);
   const { isolation, refusals } = await findIsolation(config, root, accounts);
-  const starter = new Starter();
   const setpriv = findProgram('setpriv', PROGRAM_PATH) ?? 'setpriv';
   const groups = MemoryGroups.open(root.executorId.replace('local:', ''));
   return {
@@ -67,8 +64,7 @@ export async function openPlace(
     isolation,
     accounts,
     groups,
-    starter,
-    rights: new JobRights(becomeBy(setpriv), starter, listOfLeft(root)),
+    rights: new JobRights(becomeBy(setpriv), listOfLeft(root)),
     taskset: findProgram('taskset', PROGRAM_PATH),
     report: reportOf(isolation, refusals, groups),
   };

@@ -34,7 +34,7 @@ export async function endOf(context: LocalContext, run: LocalRun): Promise<RunEn
   const endedAt = exit?.endedAt ?? context.now();
   const usage: RunUsage = {
     source: 'service',
-    wallSeconds: Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
+    wallSeconds: run.wallSeconds ?? Math.max(0, endedAt.getTime() - run.startedMs) / 1000,
     cpuSeconds: exit || cpuSeconds > 0 ? cpuSeconds : undefined,
     maxRssBytes: run.maxRssBytes,
     processors: processorsOf(run.order),

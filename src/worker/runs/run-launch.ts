@@ -26,6 +26,8 @@ import { runName, TOKEN_FILE } from './run-directory.js';
 import { giveToken } from './run-tokens.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
+import { startProgram } from './start-program.js';
+import { secondsOfBoot } from '../watch/process-table.js';
 import { supervisorCommand } from '../isolation/supervisor.js';
 
 /** Variable of every process of a run, by which people and tests find them. */
@@ -129,12 +131,11 @@ function launchOf(context: LocalContext, run: LocalRun): string {
 }
 
 /**
- * Starts the supervisor of a prepared run and resolves when it has ended. Rejects with StarterExitedError when nobody can
- * say any more whether it was started, and with Error when it cannot be started.
+ * Starts the supervisor of a prepared run and resolves when it has ended. Rejects with the system's error when it cannot be started.
  */
 export async function launchRun(context: LocalContext, run: LocalRun): Promise<void> {
   const { config, clock } = context.parts;
-  const { isolation, taskset, root, starter, groups } = context.place;
+  const { isolation, taskset, root, groups } = context.place;
   const { plan, order, directory, uid } = run;
   const { hasNetwork, processors, gpus } = run;
   if (gpus.length < gpusOf(order)) throw new MachineFault('a job has fewer GPUs than it asked for');
@@ -165,7 +166,8 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
   const isOne = plan.stderr === plan.stdout;
   const stderr = isOne ? stdout : directory.makeOutput(RUN_FILES.stderr, uid);
   run.startedMs = clock.now();
-  await starter.run({
+  run.startedSeconds = secondsOfBoot();
+  await startProgram({
     program,
     words,
     cwd: directory.path,
@@ -177,4 +179,5 @@ export async function launchRun(context: LocalContext, run: LocalRun): Promise<v
       [GPUS_VARIABLE]: visibleDevices(gpus, isolation.level === 'namespaces'),
     },
   });
+  run.wallSeconds = secondsOfBoot() - run.startedSeconds;
 }

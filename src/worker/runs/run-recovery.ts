@@ -1,7 +1,7 @@
 import { sleep } from '#src/kernel/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
-import { isAlive } from '../watch/process-table.js';
+import { isAlive, secondsOfBoot, secondsSince } from '../watch/process-table.js';
 
 /** A supervisor needs no time to write its first line; one that has taken so long cannot. */
 const STARTING_MS = 10_000;
@@ -19,6 +19,7 @@ export async function wasStarted(
 ): Promise<boolean> {
   const { life, parts, place } = context;
   run.startedMs = run.directory.startedMs() ?? parts.clock.now();
+  run.startedSeconds = secondsOfBoot() - secondsGone(run, parts.clock.now());
   run.uid = run.directory.account() ?? (await place.accounts?.accountOf(run.directory.path));
   if (!isCertain(run, boot === context.boot)) {
     await life.failUnknown(run, NOTHING_LEFT);
@@ -30,6 +31,13 @@ export async function wasStarted(
   if (typeof start === 'object') return true;
   await life.requeue(run);
   return false;
+}
+
+/** How long ago it was started; where the machine's uptime is that of a container, by the clock. */
+function secondsGone(run: LocalRun, now: number): number {
+  const leader = run.directory.leader();
+  const seconds = leader ? secondsSince(leader.startTicks) : -1;
+  return seconds >= 0 ? seconds : Math.max(0, now - run.startedMs) / 1000;
 }
 
 /**

@@ -1,9 +1,10 @@
 import { LIMIT_REASONS, limitsOf } from '#src/jobs/run/index.js';
 import type { LocalContext } from './local-context.js';
 import type { LocalRun } from './local-run.js';
+import { secondsOfBoot } from '../watch/process-table.js';
 import type { RunUse, WatchedRun } from '../watch/watcher.js';
 
-const YOUNG_MS = 1_000;
+const YOUNG_SECONDS = 1;
 const MIB = 2 ** 20;
 
 /** Keeps the limits that the kernel does not keep for a whole job. */
@@ -12,20 +13,15 @@ export class RunWatchdog {
 
   /** Looks at all runs that have gone on for a while. */
   async watch(runs: readonly LocalRun[]): Promise<void> {
-    const { clock, config } = this.context.parts;
-    const now = clock.now();
-    const old = runs.filter(
-      (run) => run.startedMs > 0 && !run.isOver && now - run.startedMs > YOUNG_MS,
-    );
+    const { config } = this.context.parts;
+    const old = runs.filter((run) => !run.isOver && secondsOf(run) > YOUNG_SECONDS);
     if (old.length === 0) return;
     const uses = await this.context.watcher.ask({
       kind: 'look',
       runs: old.map((run) => this.watched(run)),
       maxEntries: config.jobFiles,
     });
-    for (const run of old) {
-      this.judge(run, uses[run.directory.path], (now - run.startedMs) / 1000);
-    }
+    for (const run of old) this.judge(run, uses[run.directory.path], secondsOf(run));
   }
 
   private watched(run: LocalRun): WatchedRun {
@@ -89,4 +85,9 @@ export class RunWatchdog {
     }
     return undefined;
   }
+}
+
+/** How long the program of a run has gone on, also while the machine slept or its clock was set; 0 before it began. */
+function secondsOf({ startedSeconds }: LocalRun): number {
+  return startedSeconds === undefined ? 0 : secondsOfBoot() - startedSeconds;
 }

@@ -1,5 +1,6 @@
 import { closeSync, constants, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
 
 const TICKS_PER_SECOND = 100; // USER_HZ of every Linux that runs Node
 const PAGE_BYTES = 4096;
@@ -28,7 +29,7 @@ export class ProcessEntry {
     return (this.account ??= accountIn(statusOf(this.pid)));
   }
 
-  /** When it was started; tells it from another process that had its pid. */
+  /** When it was started, in ticks of its boot; tells it from another process that had its pid. */
   get startTicks(): string {
     return this.fields[19] ?? '0';
   }
@@ -41,6 +42,20 @@ export class ProcessEntry {
 
   get rssBytes(): number {
     return Number(this.fields[21]) * PAGE_BYTES;
+  }
+}
+
+/** How long a process has run that was started then, seconds. */
+export function secondsSince(startTicks: string): number {
+  return secondsOfBoot() - Number(startTicks) / TICKS_PER_SECOND;
+}
+
+/** Seconds of a clock that goes on while the machine sleeps, and that nobody sets. */
+export function secondsOfBoot(): number {
+  try {
+    return Number(readFileSync('/proc/uptime', 'latin1').split(' ')[0]);
+  } catch {
+    return uptime();
   }
 }
 
