@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { Problem, randomId } from '#src/kernel/index.js';
+import { randomId } from '#src/kernel/index.js';
 import type { RunReport } from '#src/jobs/index.js';
 import {
   type ArchiveFile,
@@ -259,7 +259,7 @@ function defined<T extends object>(members: T): { [K in keyof T]?: Exclude<T[K],
   return Object.fromEntries(entries) as { [K in keyof T]?: Exclude<T[K], undefined> };
 }
 
-/** The same bytes, when they are those of this SHA-256; others come again. */
+/** The same bytes; at their end it throws Error when they are not those of this SHA-256: the store has others. */
 async function* compared(
   body: AsyncIterable<Uint8Array>,
   wanted: string | null,
@@ -269,6 +269,5 @@ async function* compared(
     hash.update(chunk);
     yield chunk;
   }
-  if (hash.digest('hex') !== wanted)
-    throw Problem.unavailable('An input sandbox came with other content');
+  if (hash.digest('hex') !== wanted) throw new Error('The input sandbox has other content');
 }
