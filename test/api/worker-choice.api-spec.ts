@@ -169,6 +169,20 @@ describe('a worker whose runs go wrong at once', () => {
     expect(await shown(worker)).not.toHaveProperty('fault');
   });
 
+  it('is not held for bad by jobs that were killed', async () => {
+    const jid = await waiting(1);
+    const worker = await joined({});
+    await grid.sql(`update worker set bad_runs = '{alice,bob,alice,bob}' where id = $1`, [
+      worker.id,
+    ]);
+    const runs = await worker.take(2);
+    const run = `${jid}.1`;
+    await worker.report(...runs.map((one) => ({ run: one.run, kind: 'starting' }) as const));
+    expect((await alice.delete(`/jobs/${jid}`)).status).toBe(200);
+    await worker.report({ run, ...bad } as RunReport);
+    expect(await shown(worker)).not.toHaveProperty('fault');
+  });
+
   it('is one whose machine gives all back or loses it, whoever has sent it', async () => {
     const [jid = 0] = await submit(alice, [job()]);
     const worker = await joined({});

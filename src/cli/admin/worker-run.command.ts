@@ -29,8 +29,8 @@ const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 /** As it is shown, with or without colons. */
 const FINGERPRINT = /^sha256:((?:[0-9a-f]{2}:?){32})$/i;
 const CONNECT_MS = 10_000;
-/** What a worker makes in its directory before it has a key. */
 const CA_NAME = /^ca-[0-9a-f]{16}\.pem$/;
+/** What a worker makes in its directory before it has a key. */
 const OWN_NAMES = /^(lock(\..*)?|log(\.1)?|spool|jobs|ca-[0-9a-f]{16}\.pem|key\.pem\.new)$/;
 
 /** Option → the setting of the service's own jobs that means the same. */

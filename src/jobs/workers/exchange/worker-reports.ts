@@ -177,7 +177,7 @@ function usageOf(
 function badRunOf({ status, owner }: HeldJob, report: RunReport): string | undefined {
   if (report.kind === 'lost') return '';
   if (report.kind === 'returned') return report.reason === undefined ? undefined : '';
-  if (report.kind !== 'ended' || status === 'Matched' || !report.failure) return undefined;
+  if (report.kind !== 'ended' || status !== 'Running' || !report.failure) return undefined;
   return (report.wallSeconds ?? 0) < SOON_SECONDS ? owner : undefined;
 }
 
