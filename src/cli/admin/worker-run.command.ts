@@ -102,14 +102,13 @@ export const workerRunCommand: Command = command('run', 'run jobs of a site on t
     } finally {
       await lock.release();
     }
-    process.exit(); // programs of jobs may go on
   },
 });
 
 /** That command alone, beside those of users. */
 export function workerRunCommands(): { commands: Command[]; close: () => Promise<void> } {
   const commands = [group('worker', 'programs that run jobs of sites', [workerRunCommand])];
-  return { commands, close: () => Promise.resolve() };
+  return { commands, close: () => process.exit() }; // programs of jobs may go on
 }
 
 const OPEN_NETWORK =

@@ -181,7 +181,7 @@ export class RunCleaner implements RunPlace<LocalRun> {
 
   private async end(path: string, traces: RunTraces): Promise<boolean> {
     const { rights } = this.place;
-    if (traces.uid !== undefined) await rights.killAll(traces.uid, END_MS);
+    if (traces.uid !== undefined) await rights.killAll(traces.uid);
     return this.watcher.ask({ kind: 'end', run: path, traces, timeoutMs: END_MS });
   }
 }

@@ -4,6 +4,7 @@ import type { DiskUse } from './disk-use.js';
 import type { RunTraces } from './run-members.js';
 
 const HEAP_MIB = 128;
+const ENDED = 'the thread that looks at jobs has ended';
 
 /** A run that is to be looked at. */
 export interface WatchedRun extends RunTraces {
@@ -51,11 +52,13 @@ export class Watcher {
   /** Answers by the number of their question; `error` when no more will come. */
   private readonly answers = new EventEmitter().setMaxListeners(0).on('error', () => undefined);
   private last = 0;
+  private isClosed = false;
 
-  /** Rejects when the thread ends before it has answered. */
+  /** Rejects when the thread ends before it has answered, and after `close`. */
   async ask<Kind extends WatchQuestion['kind']>(
     question: Extract<WatchQuestion, { kind: Kind }>,
   ): Promise<WatchAnswers[Kind]> {
+    if (this.isClosed) throw new Error(ENDED);
     const worker = (this.worker ??= this.start());
     this.last += 1;
     const id = this.last;
@@ -67,6 +70,7 @@ export class Watcher {
   }
 
   async close(): Promise<void> {
+    this.isClosed = true;
     await this.worker?.terminate();
   }
 
@@ -85,7 +89,7 @@ export class Watcher {
       this.answers.emit('error', error);
     };
     worker.once('error', end);
-    worker.once('exit', () => end(new Error('the thread that looks at jobs has ended')));
+    worker.once('exit', () => end(new Error(ENDED)));
     return worker;
   }
 }
