@@ -6,6 +6,7 @@ import {
   CatalogueStorageRights,
   FileCatalogueModule,
   NamespaceService,
+  StorageModule,
 } from './file-catalogue/index.js';
 import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
 import { InfrastructureModule, type Infrastructure } from './app/infrastructure.module.js';
@@ -48,6 +49,7 @@ export class AppModule {
         RegistryModule,
         auth,
         FileCatalogueModule,
+        StorageModule.forRoot({ auth }),
         jobs,
         WebhooksModule.forRoot({ auth, jobs, hasRoutes }),
         AdministrationModule.forRoot({ auth, jobs, hasRoutes }),

@@ -46,6 +46,10 @@ export const AUDIT_EVENTS = {
     details: ['jids', 'arrayId', 'jobs'],
   },
   'catalogue.file-registered': { text: 'A file was registered', details: ['path', 'created'] },
+  'catalogue.access-given': {
+    text: 'Addresses of files at storage elements were given, with tokens that open them there; neither stands here',
+    details: ['files', 'ses'],
+  },
   'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
   'catalogue.directory-set': {
     text: 'A directory was made, or given another mode',

@@ -72,6 +72,7 @@ import { AccessTokens } from './bearer/access-token.js';
 import { IdTokens } from './bearer/id-token.js';
 import { BearerTokens, VerifiedTokens } from './bearer/bearer-tokens.js';
 import { Delegations } from './bearer/delegations.js';
+import { StorageTokens } from './bearer/storage-tokens.js';
 import { ExternalTokens } from './bearer/external-tokens.js';
 import { AuthorizationCodeGrant } from './token/grants/authorization-code.grant.js';
 import { ClientCredentialsGrant } from './token/grants/client-credentials.grant.js';
@@ -117,6 +118,7 @@ const ACCESS = [
   VerifiedTokens,
   ScopeGranter,
   Delegations,
+  StorageTokens,
 ];
 
 const TOKENS = [
@@ -223,6 +225,7 @@ export interface AuthModuleInput {
     ClientsService,
     ConsentsService,
     Delegations,
+    StorageTokens,
     TokenHolders,
     WorkerTokens,
     RateLimits,

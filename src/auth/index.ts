@@ -17,6 +17,7 @@ export {
 } from './bearer/principal.js';
 export { leadsTo, opensPath, requirePath } from './access/require-path.js';
 export { Delegations, type Delegation } from './bearer/delegations.js';
+export { plainInScopes, StorageTokens } from './bearer/storage-tokens.js';
 export type { StorageRights, StorageWish } from './bearer/storage-rights.js';
 export { TokenHolders } from './possession/token-holders.js';
 export { WorkerTokens } from './possession/worker-tokens.js';

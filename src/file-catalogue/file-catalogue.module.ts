@@ -102,6 +102,8 @@ import { WritesController } from './changes/writes.controller.js';
     DemoCatalogue,
   ],
   exports: [
+    CataloguePolicy,
+    CatalogueNames,
     CatalogueFeed,
     CatalogueTeller,
     NamespaceService,

@@ -59,6 +59,7 @@ export const PROBLEM_CODES = {
   'catalogue.exists': { status: 409, title: 'Something else has this path' },
   'catalogue.not-empty': { status: 409, title: 'The directory is not empty' },
   'catalogue.metadata-conflict': { status: 409, title: 'The field is set elsewhere on this path' },
+  'catalogue.no-address': { status: 409, title: 'Not at any address' },
   'catalogue.field-conflict': { status: 409, title: 'The field exists with another type' },
   'feed.gone': { status: 410, title: 'The feed does not go back so far' },
   'webhook.not-found': { status: 404, title: 'No such webhook' },

@@ -90,6 +90,14 @@ const REGISTRY = `
     add column limits jsonb,
     add column connection jsonb,
     drop constraint registry_site_backend_check;
+  -- Null: not said. One without url has no address.
+  alter table registry_storage_element
+    add column url text,
+    add column kind text check (kind in ('webdav', 's3')),
+    add column vos text[],
+    add column base text,
+    add column audience text,
+    add column credentials_file text;
   alter table registry_application
     add column audiences text[],
     add column post_logout_redirect_uris text[],

@@ -31,6 +31,13 @@ export {
   type ClientProfile,
   type KeyAuthentication,
 } from './model/registry.types.js';
+export {
+  addressOf,
+  audienceOf,
+  hasAddress,
+  pathAt,
+  type AddressedElement,
+} from './model/storage-element.js';
 export { isSameOrWithin, type SiteConnection } from './model/site-connection.js';
 export type {
   Client,

@@ -10,6 +10,11 @@ describe('redact', () => {
     ['a JWE', `${JWT}.a2V5.dGFn`, '[hidden]'],
     ['a query token', '/jobs?access_token=abc&maxJobs=1', '/jobs?access_token=[hidden]&maxJobs=1'],
     ['a code', 'code=xyz&state=q', 'code=[hidden]&state=[hidden]'],
+    [
+      'a signed address',
+      'https://s3/b/k?X-Amz-Credential=AK%2F1&X-Amz-Signature=0f&x-id=1',
+      'https://s3/b/k?X-Amz-Credential=[hidden]&X-Amz-Signature=[hidden]&x-id=1',
+    ],
     ['a JSON member', '{"refresh_token":"abc","x":1}', '{"refresh_token":"[hidden]","x":1}'],
     [
       'an escaped member',

@@ -119,7 +119,7 @@ const HIDDEN = '[hidden]';
 const DOTTED_RUN = /(?<![\w.-])[\w.-]{12,}/g;
 const JWT_START = 'eyJ';
 const PARAMETERS =
-  /\b(access_token|refresh_token|id_token|token|code|code_verifier|device_code|user_code|client_secret|client_assertion|subject_token|actor_token|password|state)=[^&\s"\\]+/gi;
+  /\b(access_token|refresh_token|id_token|token|code|code_verifier|device_code|user_code|client_secret|client_assertion|subject_token|actor_token|password|state|authz|X-Amz-Signature|X-Amz-Credential|X-Amz-Security-Token)=[^&\s"\\]+/gi;
 const MEMBERS =
   /(\\?"(?:access_token|refresh_token|id_token|code_verifier|device_code|client_secret|client_assertion|subject_token|password|authorization|cookie)\\?"\s*:\s*\\?")[^"\\]+/gi;
 const SCHEMES = /\b(Bearer|Basic|DPoP)\s+[A-Za-z0-9._~+/=-]{6,}/gi;

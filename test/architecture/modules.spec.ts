@@ -127,6 +127,7 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     exchange: ['writing', 'totals', 'namespace', 'metadata', 'access', 'names', 'answer', 'path'],
     lookup: ['exchange', 'namespace', 'access', 'names', 'answer', 'path'],
     demo: ['writing', 'namespace', 'access'],
+    storage: ['namespace', 'access', 'names', 'path'],
   },
   jobs: {
     manifest: [],

@@ -56,6 +56,7 @@ export const CI_FLOWS = [
   'browser-form',
   'openid-judges',
   'storage-judges',
+  'storage-s3',
   'archive-readers',
   'audit-trail-kept',
   'callers',

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { issueCertificate } from '../../src/x509/issuing/certificate-issuer.js';
+import { bulk } from '../support/catalogue/events.js';
 import { narrow, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
 import { describeOn, describeWith } from '../support/missing.js';
@@ -53,6 +54,17 @@ withJudges('storage services judge our tokens', () => {
       await mkdir(join(storage.root, 'vo', name), { recursive: true });
       await writeFile(join(storage.root, 'vo', name, 'a'), `a of ${name}\n`);
     }
+    await grid.sql(
+      `update registry_storage_element set url = $1, kind = 'webdav', vos = '{vo}', audience = $2
+       where name = 'SE-A'`,
+      [`${storage.url}/vo`, STORAGE],
+    );
+    await writeFile(join(storage.root, 'vo/foo/b ü+%'), 'b of foo\n');
+    const paths = ['/vo/foo/a', '/vo/foo/b ü+%'];
+    await bulk(
+      await grid.as('alice'),
+      ...paths.map((path) => ({ kind: 'file', path, size: 9, replicas: [{ se: 'SE-A' }] })),
+    );
     wrong = await bad();
   });
   afterAll(async () => {
@@ -272,6 +284,30 @@ withJudges('storage services judge our tokens', () => {
       const refused = await copy(`${url}/other/a`, join(directory, 'other'));
       expect(refused.text).toMatch(/permission denied/i);
       expect(refused.status).not.toBe(0);
+    });
+
+    it('opens the file whose address and token the catalogue has given, and nothing else', async () => {
+      const alice = await grid.as('alice');
+      const given = async (path: string): Promise<any> => {
+        const json = { paths: [path], right: 'read' };
+        return (await alice.post('/filecatalogue/access', { json })).body[0];
+      };
+      const file = await given('/vo/foo/a');
+      expect(file.url).toBe(`${storage.url}/vo/foo/a`);
+      const [, token = ''] = file.headers.Authorization.split('Bearer ');
+      const get = await storage.call('GET', new URL(file.url).pathname, { token });
+      expect(get).toEqual({ status: 200, text: 'a of foo\n' });
+      for (const path of ['/vo/foo/', '/vo/other/a', '/vo/foobar/a']) {
+        expect([path, await tried(token, 'GET', path)]).toEqual([path, 403]);
+      }
+      const other = await given('/vo/foo/b ü+%');
+      const { pathname } = new URL(other.url);
+      const [, wider = ''] = other.headers.Authorization.split('Bearer ');
+      expect(await storage.call('GET', pathname, { token: wider })).toEqual({
+        ...{ status: 200, text: 'b of foo\n' },
+      });
+      for (const method of ['PUT', 'DELETE'])
+        expect(await tried(token, method, '/vo/foo/a')).toBe(403);
     });
 
     it('is set up and used as its page says', async () => {

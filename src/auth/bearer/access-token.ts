@@ -165,7 +165,7 @@ export class AccessTokens {
   }
 
   /** Is the token for this service, or for every one where that is accepted? */
-  isForService({ aud }: AccessTokenClaims): boolean {
+  isForService({ aud }: Pick<AccessTokenClaims, 'aud'>): boolean {
     const { publicUrl, acceptAnyAudience } = this.config;
     const audiences = [aud].flat();
     return audiences.includes(publicUrl) || (acceptAnyAudience && audiences.includes(ANY_AUDIENCE));

@@ -95,13 +95,20 @@ export interface InputFile {
 
 /** Of a file its replicas with an address, which is a PFN that is a URL, and its checksum by the kind. */
 export function inputFile(file: FileRow, names: CatalogueNames): InputFile {
-  const { size, checksum, checksum_type: kind } = file;
   const replicas = replicaEntries(file).map(([id, url]) => ({ url, se: names.nameOf(id) }));
   return {
-    size,
-    checksum: checksum && kind ? { [kind.toLowerCase()]: checksum } : {},
+    size: file.size,
+    checksum: checksumOf(file),
     replicas: replicas.filter(({ url }) => /^[a-z][a-z\d+.-]*:\/\//i.test(url)),
   };
+}
+
+/** The checksum of a file by its kind; none where it is not known. */
+export function checksumOf({
+  checksum,
+  checksum_type: kind,
+}: Pick<FileRow, 'checksum' | 'checksum_type'>): Record<string, string> {
+  return checksum && kind ? { [kind.toLowerCase()]: checksum } : {};
 }
 
 /** User metadata of a file. */

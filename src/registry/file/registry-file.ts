@@ -7,10 +7,10 @@ import type {
   RegistryContents,
   Setup,
   Site,
-  StorageElement,
   User,
   UserCertificate,
 } from '../model/registry.types.js';
+import type { StorageElement } from '../model/storage-element.js';
 import { SECTIONS } from './registry-schema.js';
 import { checkByFile, map, readYaml, YamlFileError } from './yaml-file.js';
 

@@ -3,8 +3,9 @@ import type { Schema } from '#src/config/index.js';
 import { AUDIENCE_FORM, isAudience } from '../model/audience.js';
 import type { GroupLimits, JobLimits, SiteLimits } from '../model/limits.js';
 import { isProperty, PROPERTIES } from '../model/property.js';
-import { redirectUriFault } from '../model/redirect-uri.js';
+import { isLoopbackHost, redirectUriFault } from '../model/redirect-uri.js';
 import { isSiteTag, SITE_TAG_FORM } from '../model/site-tag.js';
+import { STORAGE_KINDS } from '../model/storage-element.js';
 import {
   CLIENT_PROFILES,
   ID_TOKEN_ALGORITHMS,
@@ -17,6 +18,8 @@ import { anyMap, count, formed, list, map, never, oneOf, text } from './yaml-fil
 const NO_NAME = 'is no name: 1 to 128 characters without blank, slash or comma';
 const NO_VOS = 'names none; leave it out for all virtual organisations';
 const NO_PATH = 'is no absolute path of letters, digits and . _ + @ -';
+const NO_DIRECTORY =
+  'is neither / nor a directory such as /vo/data, of letters, digits and . _ + @ -';
 const NO_SECRET_HASH = 'must be the SHA-256 of the secret in base64url (43 characters)';
 
 /** OpenID Connect Core 1.0 §2: at most 255 ASCII characters. */
@@ -49,22 +52,30 @@ const audience = text((name) => (isAudience(name) ? undefined : AUDIENCE_FORM));
 const tag = text((word) => (isSiteTag(word) ? undefined : SITE_TAG_FORM));
 const texts = list(text());
 /** An empty list would be read as everybody or as nobody. */
-const vos: Schema = {
+const someVos = (problem: string): Schema => ({
   ...texts,
-  fits: (names: unknown) => (Array.isArray(names) && names.length > 0 ? undefined : NO_VOS),
-};
+  fits: (names: unknown) => (Array.isArray(names) && names.length > 0 ? undefined : problem),
+});
+const vos = someVos(NO_VOS);
 const orNone = (schema: Schema): Schema => ({ ...schema, default: [] });
 
 /** 0 is a limit: nothing runs, or nothing is taken. */
 const limit = count({ min: 0, max: 1_000_000_000 });
 
 /** Neither an option, nor anything that a shell or a file of settings reads in its own way. */
-const path = text((value) => {
-  const isPath = /^(\/[\w.+@-]+)+\/?$/.test(value);
-  return isPath && !value.split('/').some((part) => part === '..' || part === '.')
-    ? undefined
-    : NO_PATH;
-});
+const isPath = (value: string): boolean =>
+  /^(\/[\w.+@-]+)+\/?$/.test(value) && !/\/\.\.?(\/|$)/.test(value);
+const path = text((value) => (isPath(value) ? undefined : NO_PATH));
+/** Written in one way, so that two addresses are one where they are one text. */
+function storageUrlFault(url: string): string | undefined {
+  if (!/^https?:\/\/[^/\s@?#]+(\/[\w.+@-]+)*\/?$/.test(url) || !URL.canParse(url)) {
+    return 'is no https://host:port/path of letters, digits and . _ + @ -';
+  }
+  const { protocol, hostname, href } = new URL(url);
+  if (protocol === 'http:' && !isLoopbackHost(hostname)) return 'must be https';
+  const written = href.replace(/\/$/, '');
+  return written === url.replace(/\/$/, '') ? undefined : `must be written as ${written}`;
+}
 const CONNECTION = {
   ...{ user: formed(/^[A-Za-z_][\w.-]{0,31}$/, 'is no name of an account') },
   ...{ workDirectory: path, remoteDirectory: path, timeout: count({ max: 300 }) },
@@ -150,6 +161,41 @@ const SITE: Schema = {
   else: { properties: { connection: never('is for sites of the backend slurm only') } },
 };
 
+/** The root, or a directory without a slash at the end. */
+const directory = text((value) => {
+  const isDirectory = value === '/' || (isPath(value) && !value.endsWith('/'));
+  return isDirectory ? undefined : NO_DIRECTORY;
+});
+const OF_ADDRESS = { kind: oneOf(STORAGE_KINDS), vos: someVos('names none'), base: directory };
+const S3_FORM = /^https?:\/\/[^/]+\/[^/]/;
+const STORAGE_ELEMENT: Schema = {
+  ...map({
+    description: text(),
+    url: text(storageUrlFault),
+    ...OF_ADDRESS,
+    ...{ audience, credentialsFile: path },
+  }),
+  if: { required: ['url'] },
+  then: {
+    required: ['kind', 'vos'],
+    if: { properties: { kind: { const: 's3' } }, required: ['kind'] },
+    then: {
+      required: ['credentialsFile'],
+      properties: {
+        url: formed(S3_FORM, 'names no bucket: give https://host/bucket'),
+        audience: never('is not for S3, where nobody has a token'),
+      },
+    },
+    else: { properties: { credentialsFile: never('is for S3 only') } },
+  },
+  else: {
+    properties: allNever(
+      { ...OF_ADDRESS, audience, credentialsFile: path },
+      'needs the url of the storage',
+    ),
+  },
+};
+
 const named = (item: Schema): Schema => ({
   ...anyMap,
   propertyNames: formed(/^[^\s/,\p{Cc}]{1,128}$/u, NO_NAME),
@@ -162,11 +208,12 @@ export const SECTIONS = {
   groups: named(GROUP),
   setups: named(map({ groups: texts })),
   applications: named(APPLICATION),
-  storageElements: named(map({ description: text() })),
+  storageElements: named(STORAGE_ELEMENT),
   sites: named(SITE),
   shares: named(count()),
 } as const satisfies Record<keyof RegistryContents, Schema>;
 
-/** Members of an application in the file, and of a site, in the order in which they are written. */
+/** Members of an application in the file, of a site and of a storage element, in the order in which they are written. */
 export const APPLICATION_MEMBERS = Object.keys(APPLICATION['properties'] as object);
 export const SITE_MEMBERS = Object.keys(SITE['properties'] as object);
+export const STORAGE_ELEMENT_MEMBERS = Object.keys(STORAGE_ELEMENT['properties'] as object);

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import type { Client, Group, RegistryContents, Site, User } from '../model/registry.types.js';
-import { APPLICATION_MEMBERS, SITE_MEMBERS } from './registry-schema.js';
+import { APPLICATION_MEMBERS, SITE_MEMBERS, STORAGE_ELEMENT_MEMBERS } from './registry-schema.js';
 
 /** Writes the registry as YAML; reading it gives the same contents. */
 export function writeRegistryFile(contents: RegistryContents): string {
@@ -15,7 +15,9 @@ export function writeRegistryFile(contents: RegistryContents): string {
     applications: new Map(
       contents.applications.map((client) => [client.id, applicationBody(client)]),
     ),
-    storageElements: named(contents.storageElements, ({ description }) => ({ description })),
+    storageElements: named(contents.storageElements, (element) =>
+      chosen(element, STORAGE_ELEMENT_MEMBERS),
+    ),
     shares: named(contents.shares, ({ weight }) => weight),
     // The last one: pages tell to add sites at the end of what `dump` writes.
     sites: named(contents.sites, siteBody),

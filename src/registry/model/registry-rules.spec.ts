@@ -77,6 +77,20 @@ describe('rules of the registry as a whole', () => {
     expect(faults({ sites: tagged })).toEqual(['sites.S.tags.2: stands here twice']);
   });
 
+  it('needs virtual organisations that exist at storage elements, and a place for each', () => {
+    const address = { url: 'https://x/vo', kind: 'webdav' as const, vos: ['vo', 'none', 'vo'] };
+    const storageElements = [
+      { name: 'A', ...address },
+      { name: 'B', ...address, url: 'https://y/vo', vos: ['vo'] },
+      { name: 'C', ...address, url: 'https://y/vo', vos: ['vo'] },
+    ];
+    expect(faults({ storageElements })).toEqual([
+      'storageElements.A.vos.1: no group is of the virtual organisation none',
+      'storageElements.A.vos.2: stands here twice',
+      'storageElements.C.url: is also that of B; files of two elements may not lie in one place',
+    ]);
+  });
+
   it('gives each site with a connection a directory of its own', () => {
     const at = (name: string, workDirectory: string) => ({
       ...{ name, backend: 'slurm' as const, options: {} },

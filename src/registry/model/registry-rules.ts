@@ -2,6 +2,7 @@ import { certificateKey } from './user-certificate.js';
 import { PROPERTIES } from './property.js';
 import { clientFaults } from './client-rules.js';
 import { isSameOrWithin } from './site-connection.js';
+import { addressFaults } from './storage-element.js';
 import type { RegistryContents, User } from './registry.types.js';
 
 /** One fault of a registry: where it is (path in the file) and what is wrong. */
@@ -23,6 +24,7 @@ export function faultsOf(contents: RegistryContents): RegistryFault[] {
     ...shareFaults(contents),
     ...limitFaults(contents),
     ...connectionFaults(contents),
+    ...storageFaults(contents),
     ...applicationFaults(contents),
   ];
 }
@@ -117,7 +119,6 @@ function memberFaults({ users, groups }: RegistryContents): RegistryFault[] {
 function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault[] {
   const groupNames = new Set(groups.map((group) => group.name));
   const setupNames = new Set(setups.map((setup) => setup.name));
-  const vos = new Set(groups.map(({ vo }) => vo));
   return [
     ...setups.flatMap((setup) =>
       wordFaults(['setups', setup.name, 'groups'], setup.groups ?? [], (group) =>
@@ -128,9 +129,7 @@ function setupFaults({ groups, setups, sites }: RegistryContents): RegistryFault
       ...wordFaults(['sites', site.name, 'setups'], site.setups ?? [], (setup) =>
         setupNames.has(setup) ? undefined : `there is no setup ${setup}`,
       ),
-      ...wordFaults(['sites', site.name, 'vos'], site.vos ?? [], (vo) =>
-        vos.has(vo) ? undefined : `no group is of the virtual organisation ${vo}`,
-      ),
+      ...wordFaults(['sites', site.name, 'vos'], site.vos ?? [], voFault(groups)),
       ...wordFaults(['sites', site.name, 'tags'], site.tags ?? [], () => undefined),
     ]),
   ];
@@ -166,6 +165,23 @@ function connectionFaults({ sites }: RegistryContents): RegistryFault[] {
     const problem = `is also that of ${other.name}; each site with a connection needs its own`;
     return [{ path: ['sites', name, 'connection', 'workDirectory'], problem }];
   });
+}
+
+function storageFaults({ groups, storageElements }: RegistryContents): RegistryFault[] {
+  return [
+    ...storageElements.flatMap(({ name, vos = [] }) =>
+      wordFaults(['storageElements', name, 'vos'], vos, voFault(groups)),
+    ),
+    ...addressFaults(storageElements).map(({ name, member, problem }) => ({
+      path: ['storageElements', name, member],
+      problem,
+    })),
+  ];
+}
+
+function voFault(groups: RegistryContents['groups']): (vo: string) => string | undefined {
+  const vos = new Set(groups.map(({ vo }) => vo));
+  return (vo) => (vos.has(vo) ? undefined : `no group is of the virtual organisation ${vo}`);
 }
 
 function wordFaults<T extends string>(

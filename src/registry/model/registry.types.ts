@@ -2,6 +2,7 @@ import type { JsonObject } from '#src/kernel/index.js';
 import type { GroupLimits, JobLimits, SiteLimits } from './limits.js';
 import type { Property } from './property.js';
 import type { SiteConnection } from './site-connection.js';
+import type { StorageElement } from './storage-element.js';
 
 /** A user at an external identity provider. */
 export interface Subject {
@@ -128,12 +129,6 @@ export interface Share {
 
 /** The weight of groups that the registry says no share of. */
 export const DEFAULT_WEIGHT = 1;
-
-/** A place that holds replicas of catalogue files. */
-export interface StorageElement {
-  readonly name: string;
-  readonly description?: string;
-}
 
 /** Who keeps an application: a loaded file (a later load may remove it) or `gridgate client`. */
 export type ClientOrigin = 'file' | 'command';

@@ -9,9 +9,9 @@ import {
   type RegistryContents,
   type Setup,
   type Site,
-  type StorageElement,
   type User,
 } from '../model/registry.types.js';
+import type { StorageElement } from '../model/storage-element.js';
 
 /** Clocks of instances and database differ by less. */
 const CLOCK_SLACK_SECONDS = 60;

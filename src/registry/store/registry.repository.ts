@@ -13,9 +13,9 @@ import type {
   Setup,
   Share,
   Site,
-  StorageElement,
   User,
 } from '../model/registry.types.js';
+import type { StorageElement } from '../model/storage-element.js';
 
 /** Channel of the change feed; database triggers notify it on every change of a registry table. */
 export const REGISTRY_CHANNEL = 'registry';
@@ -45,7 +45,7 @@ interface RegistryRow {
   })[];
   setups: Nullable<Setup, 'groups'>[];
   applications: Nullable<Client, OptionalOfClient>[];
-  storageElements: Nullable<StorageElement, 'description'>[];
+  storageElements: Nullable<StorageElement, Exclude<keyof StorageElement, 'name'>>[];
   sites: (Nullable<Site, Exclude<keyof Site, 'name' | 'backend' | 'options'>> & {
     options: JsonObject;
   })[];
@@ -91,7 +91,8 @@ const READ_ALL = `
         'authentication', authentication, 'jwks', jwks, 'subjectDn', subject_dn,
         'profile', profile, 'idTokenAlg', id_token_alg, 'scopes', scopes, 'group', group_name, 'origin', origin)
         order by position, id), '[]') from registry_application) as applications,
-    (select coalesce(json_agg(json_build_object('name', name, 'description', description)
+    (select coalesce(json_agg(json_build_object('name', name, 'description', description, 'url', url,
+        'kind', kind, 'vos', vos, 'base', base, 'audience', audience, 'credentialsFile', credentials_file)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
     (select coalesce(json_agg(json_build_object(
         'name', name, 'backend', backend, 'options', options, 'setups', setups, 'vos', vos, 'slots', slots,
@@ -150,8 +151,11 @@ const INSERTS = [
       jsonb_array_elements_text(body -> 'members') with ordinality as m (member, place)`,
   `insert into registry_setup (name, position, groups)
     select body ->> 'name', position, ${MAYBE_TEXTS('groups')} from ${ITEMS('setups')}`,
-  `insert into registry_storage_element (name, position, description)
-    select body ->> 'name', position, body ->> 'description' from ${ITEMS('storageElements')}`,
+  `insert into registry_storage_element
+      (name, position, description, url, kind, vos, base, audience, credentials_file)
+    select body ->> 'name', position, body ->> 'description', body ->> 'url', body ->> 'kind',
+      ${MAYBE_TEXTS('vos')}, body ->> 'base', body ->> 'audience', body ->> 'credentialsFile'
+    from ${ITEMS('storageElements')}`,
   `insert into registry_site (name, position, backend, options, setups, vos, slots, processors, ram_mb,
       gpus, tags, max_wall_time, network, limits, connection)
     select body ->> 'name', position, body ->> 'backend', body -> 'options', ${MAYBE_TEXTS('setups')},

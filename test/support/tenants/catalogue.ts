@@ -103,6 +103,13 @@ export const CATALOGUE: Record<string, BearerExpectation> = {
   'GET /filecatalogue/directory/{directory}/search': reading(directory('/search'), NO_DIRECTORY),
   'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes'), NO_FILE),
   'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata'), NO_FILE),
+  'POST /filecatalogue/access': reading(
+    ({ file: path }) => ({
+      path: '/filecatalogue/access',
+      options: { json: { paths: [path], right: 'read' } },
+    }),
+    NO_FILE,
+  ),
   'POST /filecatalogue/lookup': {
     ...reading(
       ({ file: path }) => ({ path: '/filecatalogue/lookup', options: { json: { paths: [path] } } }),

@@ -41,7 +41,7 @@ export async function makePlaces(grid: Grid, names: readonly string[]): Promise<
   });
   const lines = places.flatMap(({ directory, file }) => [
     { kind: 'directory', path: directory, mode: OWNER_ONLY, metadata: { [FIELD]: directory } },
-    { kind: 'file', path: file, size: 10 },
+    { kind: 'file', path: file, size: 10, replicas: [{ se: 'SE-A' }] },
     { kind: 'directory', path: `${directory}/empty`, mode: OWNER_ONLY },
   ]);
   await bulk(alice, [{ kind: 'directory', path: ROOT, mode: OWNER_ONLY }, ...lines]);

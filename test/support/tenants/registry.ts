@@ -37,7 +37,13 @@ export async function writeRegistry(directory: string): Promise<string> {
     { name: 'DESK.example', backend: 'worker', options: {} } as const,
     { ...site, vos: [STRANGER.vo] },
   ];
-  await writeFile(path, writeRegistryFile({ ...DEMO_REGISTRY, users, groups, sites }));
+  const address = { url: 'https://se-a.example/vo', kind: 'webdav', vos: ['vo'] } as const;
+  const storageElements = DEMO_REGISTRY.storageElements.map((element) => ({
+    ...element,
+    ...(element.name === 'SE-A' && address),
+  }));
+  const registry = { ...DEMO_REGISTRY, users, groups, sites, storageElements };
+  await writeFile(path, writeRegistryFile(registry));
   return path;
 }
 

@@ -1,0 +1,19 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { RegistryModule } from '#src/registry/index.js';
+import { FileCatalogueModule } from './file-catalogue.module.js';
+import { AccessController } from './storage/access.controller.js';
+import { S3Addresses } from './storage/s3-addresses.js';
+import { StorageAccess } from './storage/storage-access.service.js';
+
+/** The bytes of the catalogue's files. Apart from the catalogue, which the authorization server needs: this one needs its tokens. */
+@Module({})
+export class StorageModule {
+  static forRoot({ auth }: { auth: DynamicModule }): DynamicModule {
+    return {
+      module: StorageModule,
+      imports: [auth, FileCatalogueModule, RegistryModule],
+      controllers: [AccessController],
+      providers: [StorageAccess, S3Addresses],
+    };
+  }
+}

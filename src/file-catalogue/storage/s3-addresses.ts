@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
+import { CONFIG, type Config } from '#src/config/index.js';
+import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
+import { RegistryService, type AddressedElement } from '#src/registry/index.js';
+
+/** As AWS writes such files. */
+const ID = /^[ \t]*aws_access_key_id[ \t]*=[ \t]*(\S+)/m;
+const SECRET = /^[ \t]*aws_secret_access_key[ \t]*=[ \t]*(\S+)/m;
+
+/** Addresses of files at S3 elements that are signed with the keys that the service has for them (AWS Signature Version 4). */
+@Injectable()
+export class S3Addresses implements OnApplicationBootstrap {
+  constructor(
+    @Inject(CONFIG) private readonly config: Pick<Config, 's3Region'>,
+    @Inject(CLOCK) private readonly clock: Clock,
+    private readonly registry: RegistryService,
+  ) {}
+
+  /** No user's request pays for the loading of the SDK, 0.1 s of the event loop. */
+  async onApplicationBootstrap(): Promise<void> {
+    const elements = (await this.registry.current()).storageElements();
+    if (elements.some(({ kind }) => kind === 's3')) await sdk();
+  }
+
+  /** For each of these addresses one by which it can be read so long. Throws Problem 503 while the keys cannot be read. */
+  async toRead(
+    element: AddressedElement,
+    urls: readonly string[],
+    seconds: number,
+  ): Promise<Map<string, { presigned: string; expires: Date }>> {
+    const credentials = await keysOf(element);
+    const { S3Client, GetObjectCommand, getSignedUrl } = await sdk();
+    const { origin } = new URL(element.url);
+    const signingDate = new Date(this.clock.now());
+    const expires = new Date(signingDate.getTime() + seconds * 1000);
+    const client = new S3Client({
+      ...{ endpoint: origin, region: this.config.s3Region, credentials, forcePathStyle: true },
+      // A checksum of the whole would be demanded of who reads a part.
+      responseChecksumValidation: 'WHEN_REQUIRED',
+    });
+    try {
+      const signed = urls.map(async (url) => {
+        const [Bucket = '', ...names] = new URL(url).pathname.slice(1).split('/');
+        const Key = names.map(decodeURIComponent).join('/');
+        const command = new GetObjectCommand({ Bucket, Key });
+        const options = { expiresIn: seconds, signingDate };
+        const presigned = await getSignedUrl(client, command, options);
+        return [url, { presigned, expires }] as const;
+      });
+      return new Map(await Promise.all(signed));
+    } finally {
+      client.destroy();
+    }
+  }
+}
+
+async function sdk() {
+  const { S3Client, GetObjectCommand } = await import('@aws-sdk/client-s3');
+  const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+  return { S3Client, GetObjectCommand, getSignedUrl };
+}
+
+/** Read anew each time: keys are changed without a restart. */
+async function keysOf({ name, credentialsFile = '' }: AddressedElement) {
+  const text = await readFile(credentialsFile, 'utf8').catch((cause: unknown) => {
+    throw Problem.unavailable(`The keys of ${name} cannot be read`, { cause });
+  });
+  const [accessKeyId, secretAccessKey] = [ID.exec(text)?.[1], SECRET.exec(text)?.[1]];
+  if (accessKeyId !== undefined && secretAccessKey !== undefined) {
+    return { accessKeyId, secretAccessKey };
+  }
+  throw Problem.unavailable(`The file with the keys of ${name} has none`);
+}

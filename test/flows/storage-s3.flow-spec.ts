@@ -1,0 +1,120 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { fetch } from 'undici';
+import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
+import { bulk } from '../support/catalogue/events.js';
+import { FullLog } from '../support/full-log.js';
+import { describeWith } from '../support/missing.js';
+import { startObjectStore, type ObjectStore } from '../support/radosgw/object-store.js';
+import { radosgwFault } from '../support/radosgw/packages.js';
+import { startGrid, type Answer, type Grid, type GridClient } from '../support/testbed.js';
+
+const fault = radosgwFault();
+const need = { met: fault === undefined, name: `a Ceph radosgw (${fault ?? ''})` };
+const NAME = 'a b/ü+100%';
+const TEXT = 'bytes of the file';
+
+describeWith(need)('files of the catalogue in a real S3 store', () => {
+  let store: ObjectStore;
+  let s3: S3Client;
+  let directory: string;
+  let keys: string;
+  let grid: Grid;
+  let alice: GridClient;
+
+  beforeAll(async () => {
+    store = await startObjectStore();
+    const { accessKey: accessKeyId, secretKey: secretAccessKey } = store.keys;
+    s3 = new S3Client({
+      ...{ endpoint: store.url, region: 'us-east-1', forcePathStyle: true },
+      credentials: { accessKeyId, secretAccessKey },
+    });
+    await s3.send(new CreateBucketCommand({ Bucket: 'files' }));
+    for (const name of [NAME, 'other']) {
+      const object = { Bucket: 'files', Key: `some/prefix/in/${name}`, Body: TEXT };
+      await s3.send(new PutObjectCommand(object));
+    }
+    directory = await mkdtemp(join(tmpdir(), 'gridgate-s3-'));
+    keys = join(directory, 'keys');
+    await writeKeys(accessKeyId, secretAccessKey);
+    const element = { kind: 's3', vos: ['vo'], credentialsFile: keys } as const;
+    const url = `${store.url}/files/some/prefix`;
+    const registry = join(directory, 'r.yaml');
+    const storageElements = [{ name: 'SE-S3', url, ...element }];
+    await writeFile(registry, writeRegistryFile({ ...DEMO_REGISTRY, storageElements }));
+    grid = await startGrid({ env: { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true' } });
+    alice = await grid.as('alice');
+    const files = ['/vo/in/other', `/vo/in/${NAME}`];
+    await bulk(
+      alice,
+      ...files.map((path) => ({ kind: 'file', path, size: 17, replicas: [{ se: 'SE-S3' }] })),
+    );
+  });
+
+  afterAll(async () => {
+    await grid?.remove();
+    s3?.destroy();
+    await store?.stop();
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true });
+  });
+
+  async function writeKeys(id: string, secret: string): Promise<void> {
+    const lines = ['[default]', `aws_access_key_id = ${id}`, `aws_secret_access_key = ${secret}`];
+    await writeFile(keys, `${lines.join('\n')}\n`, { mode: 0o600 });
+  }
+
+  const access = (more: object = {}): Promise<Answer> =>
+    alice.post('/filecatalogue/access', {
+      json: { paths: [`/vo/in/${NAME}`], right: 'read', ...more },
+    });
+
+  it('are read by a signed address, in parts too, and so is nothing else', async () => {
+    const { status, body } = await access({ seconds: 60 });
+    const url = `${store.url}/files/some/prefix/in/a%20b/%C3%BC%2B100%25`;
+    expect([status, body]).toEqual([
+      200,
+      [
+        {
+          ...{ path: `/vo/in/${NAME}`, se: 'SE-S3', url, size: 17, checksum: {} },
+          ...{ presigned: expect.stringContaining(`${url}?`), expires: expect.any(String) },
+        },
+      ],
+    ]);
+    const { presigned } = body[0];
+    expect(new URL(presigned).searchParams.get('X-Amz-Expires')).toBe('60');
+    expect(await (await fetch(presigned)).text()).toBe(TEXT);
+    const part = await fetch(presigned, { headers: { range: 'bytes=9-11' } });
+    expect([part.status, await part.text()]).toEqual([206, 'the']);
+    expect((await fetch(url)).status).toBe(403);
+    expect((await fetch(presigned, { method: 'PUT', body: 'x' })).status).toBe(403);
+    expect((await fetch(presigned, { method: 'DELETE' })).status).toBe(403);
+    const other = presigned.replace('a%20b/%C3%BC%2B100%25', 'other');
+    expect((await fetch(other)).status).toBe(403);
+    const log = JSON.stringify(new FullLog(grid).lines());
+    const signature = new URL(presigned).searchParams.get('X-Amz-Signature') ?? '';
+    for (const secret of [signature, store.keys.accessKey, store.keys.secretKey]) {
+      expect(log).not.toContain(secret);
+    }
+  });
+
+  it('are signed with the keys that stand in the file now', async () => {
+    await writeKeys('AKOTHER', 'other');
+    const { body } = await access();
+    expect((await fetch(body[0].presigned)).status).toBe(403);
+    await writeFile(keys, '[default]\n');
+    const none = await access();
+    expect([none.status, none.body.detail]).toEqual([
+      503,
+      'The file with the keys of SE-S3 has none',
+    ]);
+    await rm(keys);
+    const gone = await access();
+    expect([gone.status, gone.body.detail]).toEqual([503, 'The keys of SE-S3 cannot be read']);
+    expect(JSON.stringify(gone.body)).not.toContain(directory);
+    await writeKeys(store.keys.accessKey, store.keys.secretKey);
+    expect((await fetch((await access()).body[0].presigned)).status).toBe(200);
+  });
+});
