@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { issueCertificate } from '../../src/x509/issuing/certificate-issuer.js';
 import { bulk } from '../support/catalogue/events.js';
+import { CommandUser } from '../support/command.js';
 import { narrow, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
 import { describeOn, describeWith } from '../support/missing.js';
@@ -308,6 +311,31 @@ withJudges('storage services judge our tokens', () => {
       });
       for (const method of ['PUT', 'DELETE'])
         expect(await tried(token, method, '/vo/foo/a')).toBe(403);
+    });
+
+    it('gives its files to the command', async () => {
+      const user = new CommandUser(join(directory, 'home'));
+      await mkdir(user.home);
+      expect((await user.login(grid, 'alice')).code).toBe(0);
+      const get = (...words: string[]) => user.run(['catalogue', 'get', ...words]);
+      expect(await get('/vo/foo/a')).toEqual({
+        ...{ code: 0, stdout: '/vo/foo/a from SE-A is a\n', stderr: '' },
+      });
+      expect((await get('/vo/foo/b ü+%', '-')).stdout).toBe('b of foo\n');
+      const ca = join(directory, 'other.crt');
+      await writeFile(ca, rootCertificates[0] ?? '');
+      expect((await get('/vo/foo/a', 'x', '--ca', ca)).stderr).toBe(
+        'gridgate: /vo/foo/a cannot be fetched\n' +
+          'SE-A: its certificate is not trusted: give its CA with --ca\n',
+      );
+      await writeFile(join(storage.root, 'vo/foo/a'), 'a of fo\n');
+      const cut = await get('/vo/foo/a', 'x');
+      await writeFile(join(storage.root, 'vo/foo/a'), 'a of foo\n');
+      expect([cut.code, cut.stderr]).toEqual([
+        3,
+        'gridgate: /vo/foo/a cannot be fetched\nSE-A: it has 8 of 9 bytes\n',
+      ]);
+      expect(existsSync(join(user.home, 'x'))).toBe(false);
     });
 
     it('is set up and used as its page says', async () => {

@@ -17,6 +17,7 @@ import { listOf, thing } from '../terminal/output-format.js';
 import { say } from '../terminal/output.js';
 import { bytes, given, metadataOf, octal, unreadable } from '../terminal/reading.js';
 import { Adler32 } from './adler32.js';
+import { contentCommands } from './catalogue-content.commands.js';
 import { searchCommands } from './catalogue-search.commands.js';
 import type { GridConnection } from './grid-connection.js';
 import { onGrid } from './on-grid.js';
@@ -214,7 +215,7 @@ async function hasFile({ client }: GridConnection, path: string): Promise<boolea
   }
 }
 
-const verbs = [...searchCommands, ...fileCommands, ...metadataCommands];
+const verbs = [...searchCommands, ...fileCommands, ...contentCommands, ...metadataCommands];
 
 /** `gridgate catalogue …` for users: what the service lets them do with the file catalogue. */
 export const catalogueCommand = group(

@@ -37,6 +37,11 @@ export class GridConnection {
     return new GridConnection(path, await readLogin(path));
   }
 
+  /** Path of the CA that the login trusts; undefined for those of the machine. */
+  get ca(): string | undefined {
+    return this.login.ca;
+  }
+
   get server(): string {
     return this.login.server;
   }
