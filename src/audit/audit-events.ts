@@ -47,8 +47,8 @@ export const AUDIT_EVENTS = {
   },
   'catalogue.file-registered': { text: 'A file was registered', details: ['path', 'created'] },
   'catalogue.access-given': {
-    text: 'Addresses of files at storage elements were given, with tokens that open them there; neither stands here',
-    details: ['files', 'ses'],
+    text: 'Addresses of files at storage elements were given, with tokens that open them there; neither stands here; `paths`: the first 20',
+    details: ['files', 'paths', 'ses'],
   },
   'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
   'catalogue.directory-set': {

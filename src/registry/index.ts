@@ -35,6 +35,7 @@ export {
   addressOf,
   audienceOf,
   hasAddress,
+  holds,
   pathAt,
   type AddressedElement,
 } from './model/storage-element.js';

@@ -140,14 +140,14 @@ describe('gridgate catalogue get', () => {
   });
 
   it('refuses what lies at no address, and what is not there', async () => {
-    const none = 'No storage element with an address has /vo/in/c at an address of its own';
-    expect(await get('/vo/in/c')).toEqual({ code: 2, stdout: '', stderr: `gridgate: ${none}\n` });
+    const none = (path: string, place: string): string =>
+      `gridgate: No replica of ${path} lies at ${place}, or its PFN is the address of something else that you may not read\n`;
+    expect(await get('/vo/in/c')).toEqual({
+      ...{ code: 2, stdout: '', stderr: none('/vo/in/c', 'a storage element with an address') },
+    });
     expect((await get('/vo/in/none')).stderr).toContain('There is no file /vo/in/none');
     const other = await get('/vo/in/b', '--se', 'SE-A');
-    expect([other.code, other.stderr]).toEqual([
-      2,
-      'gridgate: SE-A does not have /vo/in/b at an address of its own\n',
-    ]);
+    expect([other.code, other.stderr]).toEqual([2, none('/vo/in/b', 'SE-A')]);
     expect((await get('/vo/in/b', 'none/f')).stderr).toContain('none/f cannot be written');
     expect(existsSync(at('b'))).toBe(false);
   });

@@ -1,12 +1,15 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
+import { CONFIG, type Config } from '#src/config/index.js';
 import { APPLICATION_PREFIX, RegistryService } from '#src/registry/index.js';
 import { ANY_AUDIENCE } from '../protocol/audience.js';
 import { scopePathOf, scopePathText } from '../protocol/scope-path.js';
 import { AccessTokens } from './access-token.js';
 import type { Principal } from './principal.js';
 
-/** Bytes of the scopes of one token: with the other claims it stays below the 4 KiB that storage services take in a header. */
+/** What storage services take in a header. */
+const MOST_TOKEN_BYTES = 4_096;
+/** Bytes of the scopes of one token, with room for the other claims. */
 const MOST_SCOPE_BYTES = 1_500;
 
 /** What somebody reads at a storage. */
@@ -15,8 +18,8 @@ export interface StorageWishes {
   audience: string;
   /** Files or directories with all that is in them, as the catalogue calls them. */
   paths: readonly string[];
-  /** So long do the tokens live at most; an hour whatever is said. */
-  seconds: number;
+  /** When they end at the latest. */
+  notAfter: Date;
 }
 
 /** A token and the paths that it opens. */
@@ -44,26 +47,38 @@ export class StorageTokens {
   constructor(
     private readonly tokens: AccessTokens,
     private readonly registry: RegistryService,
+    @Inject(CONFIG) private readonly config: Pick<Config, 'accessTokenTtl'>,
     @Inject(CLOCK) private readonly clock: Clock,
   ) {}
 
+  /** False for an audience by which a token would open this service, or every one. */
+  mayBeFor(audience: string): boolean {
+    return audience !== ANY_AUDIENCE && !this.tokens.isForService({ aud: audience });
+  }
+
+  /** When what is given for a request ends that asks for so many seconds: not after its own token, nor after GRID_ACCESS_TOKEN_TTL. */
+  endOf({ claims }: Principal, seconds: number): Date {
+    const now = this.clock.now();
+    const own = (claims?.exp ?? Infinity) * 1000;
+    return new Date(Math.min(now + Math.min(seconds, this.config.accessTokenTtl) * 1000, own));
+  }
+
   /**
    * Tokens that let their bearer read these paths: as many paths in each as it has room for, in their order. They are revoked with the
-   * token of the request. Throws Problem 409 `catalogue.no-address` for an audience by which a token would open this service, too.
+   * token of the request, where that is one of ours. Throws Problem 409 `catalogue.no-address` for a path that no token has room for.
    */
   async toRead(principal: Principal, wishes: StorageWishes): Promise<StorageToken[]> {
-    const { audience, paths, seconds } = wishes;
-    if (audience === ANY_AUDIENCE || this.tokens.isForService({ aud: audience })) {
-      const text = `The storage has the audience ${audience}, which is not its own alone`;
-      throw new Problem('catalogue.no-address', text);
-    }
-    const notAfter = new Date(this.clock.now() + seconds * 1000);
+    const { audience, paths, notAfter } = wishes;
     const holder = await this.holderOf(principal);
     const given: StorageToken[] = [];
     for (const group of packed(paths)) {
       const scopes = group.map(scopeOf);
       const input = { ...holder, scopes, audiences: [audience], notAfter };
       const { token, claims } = await this.tokens.mint(input);
+      if (token.length > MOST_TOKEN_BYTES) {
+        const text = `The token for a path of such length is larger than storage services take: ${group[0]}`;
+        throw new Problem('catalogue.no-address', text);
+      }
       given.push({ paths: group, token, expires: new Date(claims.exp * 1000) });
     }
     return given;
@@ -74,7 +89,11 @@ export class StorageTokens {
       ? name.slice(APPLICATION_PREFIX.length)
       : (await this.registry.current()).userByName(name)?.sub;
     const user = { name, ...(sub !== undefined && { sub }) };
-    return { user, group, setup, clientId, ...(claims && { parentId: claims.jti }) };
+    return {
+      ...{ user, group, setup, clientId },
+      ...(claims && { parentId: claims.jti }),
+      ...(claims?.act && { act: claims.act }),
+    };
   }
 }
 

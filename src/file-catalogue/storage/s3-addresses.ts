@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
+import { type Clock, CLOCK, Problem, Slices } from '#src/kernel/index.js';
 import { RegistryService, type AddressedElement } from '#src/registry/index.js';
 
 /** As AWS writes such files. */
@@ -23,32 +23,38 @@ export class S3Addresses implements OnApplicationBootstrap {
     if (elements.some(({ kind }) => kind === 's3')) await sdk();
   }
 
-  /** For each of these addresses one by which it can be read so long. Throws Problem 503 while the keys cannot be read. */
+  /** For each of these addresses one by which it can be read until then. Throws Problem 503 while the keys cannot be read. */
   async toRead(
     element: AddressedElement,
     urls: readonly string[],
-    seconds: number,
+    end: Date,
   ): Promise<Map<string, { presigned: string; expires: Date }>> {
     const credentials = await keysOf(element);
     const { S3Client, GetObjectCommand, getSignedUrl } = await sdk();
-    const { origin } = new URL(element.url);
-    const signingDate = new Date(this.clock.now());
-    const expires = new Date(signingDate.getTime() + seconds * 1000);
+    // Whole seconds, as they stand in the address.
+    const signingDate = new Date(Math.floor(this.clock.now() / 1000) * 1000);
+    const expiresIn = Math.max(1, Math.floor((end.getTime() - signingDate.getTime()) / 1000));
+    const expires = new Date(signingDate.getTime() + expiresIn * 1000);
     const client = new S3Client({
-      ...{ endpoint: origin, region: this.config.s3Region, credentials, forcePathStyle: true },
-      // A checksum of the whole would be demanded of who reads a part.
-      responseChecksumValidation: 'WHEN_REQUIRED',
+      ...{ endpoint: new URL(element.url).origin, region: this.config.s3Region, credentials },
+      ...{ forcePathStyle: true, disableS3ExpressSessionAuth: true },
+      ...{
+        requestChecksumCalculation: 'WHEN_REQUIRED',
+        responseChecksumValidation: 'WHEN_REQUIRED',
+      },
     });
+    const signed = new Map<string, { presigned: string; expires: Date }>();
+    const slices = new Slices();
     try {
-      const signed = urls.map(async (url) => {
+      for (const url of urls) {
         const [Bucket = '', ...names] = new URL(url).pathname.slice(1).split('/');
         const Key = names.map(decodeURIComponent).join('/');
         const command = new GetObjectCommand({ Bucket, Key });
-        const options = { expiresIn: seconds, signingDate };
-        const presigned = await getSignedUrl(client, command, options);
-        return [url, { presigned, expires }] as const;
-      });
-      return new Map(await Promise.all(signed));
+        const presigned = await getSignedUrl(client, command, { expiresIn, signingDate });
+        signed.set(url, { presigned, expires });
+        if (slices.isOver) await slices.rest();
+      }
+      return signed;
     } finally {
       client.destroy();
     }

@@ -13,6 +13,7 @@ import {
   addressOf,
   audienceOf,
   hasAddress,
+  holds,
   pathAt,
   RegistryService,
   type AddressedElement,
@@ -34,10 +35,9 @@ import { S3Addresses } from './s3-addresses.js';
 interface Placed {
   element: AddressedElement;
   url: string;
-  /**
-   * What a token for it opens: the path of the catalogue that has this address, which is the file's own or that of a PFN, or a directory
-   * above it.
-   */
+  /** The path of the catalogue that has this address: the file's own, or that of another file, of which the PFN is. */
+  pathThere: string;
+  /** What a token for it opens: that path, or a directory above it. */
   opens: string;
 }
 
@@ -65,29 +65,24 @@ export class StorageAccess {
     { paths, se, seconds }: AccessRequest,
   ): Promise<FileAccessResponse[]> {
     const registry = await this.registry.current();
-    const elements = registry.storageElements().filter(hasAddress);
-    if (se !== undefined && !isKnown(principal, elements, se)) {
+    const files = await this.readFiles(principal, paths);
+    const all = new Map(
+      [...files].map(([path, file]) => [path, this.placesOf(path, file, registry)]),
+    );
+    const wanted = se === undefined ? all : onlyAt(se, all);
+    if (se !== undefined && !isKnown(principal, registry, se) && isNowhere(wanted)) {
       throw Problem.invalidField('se', `there is no storage element ${se} with an address for you`);
     }
-    const files = await this.readFiles(principal, paths);
-    const wanted = se === undefined ? elements : elements.filter(({ name }) => name === se);
-    const all = new Map(
-      [...files].map(([path, file]) => [path, this.placesOf(path, file, wanted)]),
-    );
-    const open = await this.readable(principal, registry, all);
-    const chosen = new Map<string, Placed>();
-    for (const [path, places] of all) {
-      const place = places.find(({ opens }) => opens === path || open.has(opens));
-      if (!place) throw places.length > 0 ? tooMuch(path) : noAddress(path, se);
-      chosen.set(path, place);
-    }
+    const chosen = await this.choose(principal, registry, wanted);
+    const missing = paths.find((path) => !chosen.has(path));
+    if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], se);
     const keys = await this.keysOf(principal, [...chosen.values()], seconds);
-    return paths.flatMap((path) => {
+    return paths.map((path) => {
       const [file, place] = [files.get(path), chosen.get(path)];
       const key = place && keys.get(place.url);
-      if (!file || !key) return [];
+      if (!file || !key) throw new Error(`nothing opens ${path}`);
       const { url, element } = place;
-      return [{ path, se: element.name, url, ...key, size: file.size, checksum: checksumOf(file) }];
+      return { path, se: element.name, url, ...key, size: file.size, checksum: checksumOf(file) };
     });
   }
 
@@ -112,31 +107,63 @@ export class StorageAccess {
     return found;
   }
 
-  /** The replicas of a file that lie at an address of their element, in the order of the elements. */
-  private placesOf(path: string, file: FileRow, elements: readonly AddressedElement[]): Placed[] {
+  /** The replicas of a file that lie at an address of their element, in the order of the registry. */
+  private placesOf(path: string, file: FileRow, registry: RegistrySnapshot): Placed[] {
     const pfns = new Map(replicaEntries(file).map(([id, pfn]) => [this.names.nameOf(id), pfn]));
-    return elements.flatMap((element) => {
+    return registry.storageElements().flatMap((element) => {
       const pfn = pfns.get(element.name);
-      if (pfn === undefined) return [];
-      const url = pfn === '' ? addressOf(element, path) : pfn;
-      const pathThere = url === undefined ? undefined : pathAt(element, url);
-      if (url === undefined || pathThere === undefined) return [];
+      if (pfn === undefined || !hasAddress(element)) return [];
+      if (element.kind === 'webdav' && !this.tokens.mayBeFor(audienceOf(element))) return [];
+      const pathThere = pfn === '' ? path : pathAt(element, pfn);
+      const url = pathThere === undefined ? undefined : addressOf(element, pathThere);
+      if (pathThere === undefined || url === undefined) return [];
       const opens = element.kind === 'webdav' ? plainInScopes(pathThere) : pathThere;
-      return [{ element, url, opens }];
+      return [{ element, url, pathThere, opens }];
     });
   }
 
-  /** Of what tokens would open beside a file itself, that which the caller may read with all that lies below it. */
-  private async readable(
+  /** Of each file the first replica that the caller may have opened. */
+  private async choose(
     principal: Principal,
     registry: RegistrySnapshot,
     all: ReadonlyMap<string, readonly Placed[]>,
+  ): Promise<Map<string, Placed>> {
+    const places = [...all].flatMap(([path, own]) => own.map((place) => ({ ...place, path })));
+    const others = places.flatMap(({ path, pathThere }) => (pathThere === path ? [] : [pathThere]));
+    const directories = places.flatMap(({ element, pathThere, opens }) =>
+      opens !== pathThere && holds(element, opens) ? [opens] : [],
+    );
+    const files = await this.readable(principal, others);
+    const open = await this.readableBelow(principal, registry, directories);
+    const chosen = new Map<string, Placed>();
+    for (const { path, ...place } of places) {
+      const { pathThere, opens } = place;
+      const isReadable = pathThere === path || files.has(pathThere);
+      const isOpen = opens === pathThere || open.has(opens);
+      if (isReadable && isOpen && !chosen.has(path)) chosen.set(path, place);
+    }
+    return chosen;
+  }
+
+  /** Those of the paths that are files of the catalogue which the caller may read. */
+  private async readable(principal: Principal, paths: readonly string[]): Promise<Set<string>> {
+    const wanted = [...new Set(paths)].filter((path) =>
+      opensPath(principal, 'read', { path, kind: 'file' }),
+    );
+    if (wanted.length === 0) return new Set();
+    const actor = await this.policy.readerOf(principal);
+    const seen = await seenFiles(this.database, this.policy, { actor, paths: wanted });
+    return new Set((await findFiles(this.database, seen)).keys());
+  }
+
+  /** Those of the directories that the caller may read with all that lies below. */
+  private async readableBelow(
+    principal: Principal,
+    registry: RegistrySnapshot,
+    directories: readonly string[],
   ): Promise<Set<string>> {
     const group = registry.group(principal.group);
-    const others = [...all].flatMap(([path, places]) =>
-      places.flatMap(({ opens }) => (opens === path ? [] : [opens])),
-    );
-    const wishes = [...new Set(others)]
+    const wishes = [...new Set(directories)]
       .filter((path) => opensPath(principal, 'read', { path, kind: 'directory' }))
       .map((path) => ({ path, right: 'read' as const }));
     if (!group || wishes.length === 0) return new Set();
@@ -151,17 +178,18 @@ export class StorageAccess {
     seconds: number,
   ): Promise<Map<string, Key>> {
     const keys = new Map<string, Key>();
+    const end = this.tokens.endOf(principal, seconds);
     for (const element of new Set(places.map((place) => place.element))) {
       const own = places.filter((place) => place.element === element);
       if (element.kind === 's3') {
         const urls = own.map(({ url }) => url);
-        for (const [url, { presigned, expires }] of await this.s3.toRead(element, urls, seconds)) {
+        for (const [url, { presigned, expires }] of await this.s3.toRead(element, urls, end)) {
           keys.set(url, { presigned, expires: expires.toISOString() });
         }
         continue;
       }
       const paths = [...new Set(own.map(({ opens }) => opens))];
-      const wishes = { audience: audienceOf(element), paths, seconds };
+      const wishes = { audience: audienceOf(element), paths, notAfter: end };
       for (const { token, expires, paths: opened } of await this.tokens.toRead(principal, wishes)) {
         const headers = { Authorization: `Bearer ${token}` };
         for (const { url, opens } of own) {
@@ -174,19 +202,30 @@ export class StorageAccess {
 }
 
 /** Whether the caller may know that there is an element of this name with an address. */
-function isKnown(principal: Principal, elements: readonly AddressedElement[], se: string): boolean {
+function isKnown(principal: Principal, registry: RegistrySnapshot, se: string): boolean {
+  const element = registry.storageElement(se);
+  if (!element || !hasAddress(element)) return false;
   const border = borderOf(principal);
-  return elements.some(
-    ({ name, vos }) => name === se && (border === undefined || vos.includes(border)),
-  );
+  return border === undefined || element.vos.includes(border);
 }
 
-function noAddress(path: string, se: string | undefined): Problem {
-  const where = se === undefined ? 'No storage element with an address has' : `${se} does not have`;
-  return new Problem('catalogue.no-address', `${where} ${path} at an address of its own`);
+function onlyAt(
+  se: string,
+  all: ReadonlyMap<string, readonly Placed[]>,
+): Map<string, readonly Placed[]> {
+  const isThere = ({ element }: Placed): boolean => element.name === se;
+  return new Map([...all].map(([path, places]) => [path, places.filter(isThere)]));
 }
 
-function tooMuch(path: string): Problem {
-  const text = `What would open ${path} at its storage opens more than you may read: its PFN is of something else, or its name has characters that storage services take for others in tokens`;
+function isNowhere(all: ReadonlyMap<string, readonly Placed[]>): boolean {
+  return [...all.values()].every((places) => places.length === 0);
+}
+
+function noAddress(path: string, places: readonly Placed[], se: string | undefined): Problem {
+  const own = places.find(({ pathThere }) => pathThere === path);
+  const where = se ?? 'a storage element with an address';
+  const text = own
+    ? `Its name has characters that storage services do not understand in tokens, and you may not read all of ${own.opens}, which a token would open instead: ${path}`
+    : `No replica of ${path} lies at ${where}, or its PFN is the address of something else that you may not read`;
   return new Problem('catalogue.no-address', text);
 }

@@ -38,7 +38,6 @@ describe('a storage element', () => {
     'https://xrd.example.org:1094/vo/%2e%2e/f',
     'https://xrd.example.org:1094/vo/a%2Ff',
     'https://xrd.example.org:1094/vo/a%zz',
-    'https://xrd.example.org:1094/vo/%66',
     'https://xrd.example.org:1094/vo/f?x=1',
     'https://xrd.example.org:1094/vo/f#x',
     'https://xrd.example.org:1095/vo/f',
@@ -47,6 +46,12 @@ describe('a storage element', () => {
     '/vo/f',
   ])('has no path at %s', (address) => {
     expect(pathAt(element(), address)).toBeUndefined();
+  });
+
+  it('has the path of an address whose names are escaped in another way', () => {
+    const at = (names: string): unknown =>
+      pathAt(element(), `https://xrd.example.org:1094/vo/${names}`);
+    expect([at('%66'), at('a=1,b+c'), at('%c3%bc%2b')]).toEqual(['/vo/f', '/vo/a=1,b+c', '/vo/ü+']);
   });
 
   it('has tokens made out to scheme, host and port, unless it says another audience', () => {

@@ -57,19 +57,24 @@ export function addressOf(element: AddressedElement, path: string): string | und
   return `${placeOf(element)}/${names.map(encodeURIComponent).join('/')}`;
 }
 
-/** The path of the catalogue that has this address there: the opposite of `addressOf`, undefined for every other text. */
+/** The path of the catalogue that has this address there, however its names are escaped; undefined for every other text. */
 export function pathAt(element: AddressedElement, address: string): string | undefined {
   const place = `${placeOf(element)}/`;
-  if (!address.startsWith(place)) return undefined;
+  if (!address.startsWith(place) || /[?#\\]/.test(address)) return undefined;
   try {
     const names = address.slice(place.length).split('/').map(decodeURIComponent);
-    if (names.some((name) => NO_NAMES.has(name))) return undefined;
+    if (names.some((name) => NO_NAMES.has(name) || /[/\0]/.test(name))) return undefined;
     const base = baseOf(element);
     const path = `${base === '/' ? '' : base}/${names.join('/')}`;
-    return addressOf(element, path) === address ? path : undefined;
+    return addressOf(element, path) === undefined ? undefined : path;
   } catch {
     return undefined; // a % that escapes nothing
   }
+}
+
+/** True for a directory whose files may all be files of the element. */
+export function holds(element: AddressedElement, directory: string): boolean {
+  return directory !== '/' && isWithin(baseOf(element), directory);
 }
 
 /** What is wrong with a member of an element. */
