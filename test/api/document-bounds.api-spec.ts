@@ -40,6 +40,9 @@ beforeAll(async () => {
     anonymous: grid.anonymous,
     certificate: await grid.certificate('alice'),
   };
+  await grid.sql(
+    `update registry_storage_element set url = 'https://se-a.example/vo', kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+  );
   const json = { id: 'bounds', name: 'Bounds', redirectUris: ['https://a.example/cb'] };
   await clients.administration.post('/admin/applications', { json });
   for (const section of ['users', 'groups', 'sites']) {
@@ -57,7 +60,11 @@ beforeAll(async () => {
     after: encoded('dsome'),
     prefix: '/vo/bounds',
     fromDate: '2026-01-01',
+    toDate: '2026-01-01',
+    since: '2026-01-01',
     until: '2026-01-01',
+    from: '2026-01-01',
+    to: '2026-01-02',
     sort: '-jid, Status',
     by: 'month,owner',
     dpop_jkt: 'UNhY4JhezH9gQYqvDMWrWH9CwlcKiECVqejMrND2VFw',
@@ -96,6 +103,11 @@ const LEFT_OUT = new Set([
   // and one of a feed of a moment of the database
   'GET /jobs/events inside after pattern',
   'GET /filecatalogue/events inside after pattern',
+  // what jobs are grouped by is no group
+  'GET /jobs/summary inside group pattern',
+  'GET /jobs/timeline inside group pattern',
+  // paths are of files that there are
+  'POST /filecatalogue/access inside paths maxItems 1000',
   // how short a step may be, the time between from and to says
   'GET /jobs/timeline inside step minimum 1',
   // and one of deliveries of the number of one
@@ -195,6 +207,7 @@ async function valuesFor(operation: Operation, place: Place): Promise<Record<str
     delivery: place.webhook,
     directory: encoded(isRemoval ? `${place.directory}/empty` : place.directory),
     file: encoded(isNew ? `${place.directory}/new` : place.file),
+    paths: [place.file],
     name: operation.path.includes('{name}') ? 'in.txt' : 'bounds_run',
     metadata: { [FIELD]: place.directory },
     ...(removed !== undefined && { [removed]: 'removed' }),

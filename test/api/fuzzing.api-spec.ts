@@ -72,6 +72,9 @@ beforeAll(async () => {
     'certificate alice': await grid.certificate('alice'),
     'certificate stranger': await grid.certificate('stranger'),
   };
+  await grid.sql(
+    `update registry_storage_element set url = 'https://se-a.example/vo', kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+  );
   known = await knownValues();
   reserve = await makePlaces(grid, ['more 1', 'more 2', 'more 3']);
 });
@@ -170,7 +173,7 @@ async function knownValues(): Promise<KnownValues> {
   };
 }
 
-/** Calls of the authorization server that need several things to be right at once. */
+/** Calls that need several things to be right at once. */
 function recipes({ refresh_token: [token = ''] = [] }: KnownValues): Recipes {
   const certificate = {
     identity: 'certificate alice',
@@ -183,6 +186,10 @@ function recipes({ refresh_token: [token = ''] = [] }: KnownValues): Recipes {
   };
   const renewal = { grant_type: 'refresh_token', refresh_token: token, client_id: PORTAL };
   return {
+    'POST /filecatalogue/access': {
+      identity: 'alice',
+      members: { paths: JSON.stringify([reserve[0]?.file]), right: '"read"' },
+    },
     'GET /oauth2/token': certificate,
     'POST /oauth2/token': { identity: 'anonymous', members: renewal },
     'POST /oauth2/introspect': { identity: 'anonymous', members: { token, client_id: PORTAL } },

@@ -11,7 +11,7 @@ export interface FuzzCall {
   body: string | undefined;
 }
 
-/** A call that succeeds, by the name of its operation; generated calls vary it. */
+/** A call that succeeds, by the name of its operation; generated calls vary it. Members of a JSON body are JSON texts. */
 export type Recipes = Record<string, { identity: string; members: Record<string, string> }>;
 
 /** Values that lead somewhere, by the name of the parameter or member. */
@@ -62,11 +62,12 @@ export class Calls {
     const names = Object.keys(members);
     const spoiled = fc.record({ name: fc.constantFrom(...names), value: fc.option(text()) });
     return fc.option(spoiled).map((change): FuzzCall => {
-      const pairs = names.flatMap((name) => {
+      const pairs = names.flatMap((name): [string, string][] => {
         const value = change?.name === name ? change.value : members[name];
-        return value === null || value === undefined ? [] : [`${name}=${encoded(value)}`];
+        return value === null || value === undefined ? [] : [[name, value]];
       });
-      const parameters = pairs.join('&');
+      const parameters = pairs.map(([name, value]) => `${name}=${encoded(value)}`).join('&');
+      const json = pairs.map(([name, value]) => `${JSON.stringify(name)}:${value}`).join(',');
       const [type] = Object.keys(bodies);
       if (type === undefined) {
         return { identity, method, target: `${path}?${parameters}`, headers: {}, body: undefined };
@@ -76,7 +77,7 @@ export class Calls {
         method,
         target: path,
         headers: { 'content-type': type },
-        body: parameters,
+        body: type === 'application/json' ? `{${json}}` : parameters,
       };
     });
   }
