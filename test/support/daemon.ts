@@ -90,7 +90,8 @@ export async function endProcessesBelow(directory: string): Promise<void> {
   }, `the end of the processes below ${directory}`);
 }
 
-async function processesBelow(directory: string): Promise<number[]> {
+/** The processes that work below the directory, or whose environment names it. */
+export async function processesBelow(directory: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number);
   const found = await Promise.all(pids.map((pid) => belongs(pid, directory)));
   return pids.filter((pid, index) => pid !== process.pid && found[index]);

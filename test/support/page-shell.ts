@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { processesBelow, waitUntil } from './daemon.js';
 import { type Block } from './documentation.js';
 import { support } from './testbed.js';
 
@@ -67,6 +68,9 @@ export async function runPage(blocks: Block[], setting: PageSetting): Promise<Pa
     const result = await new PageShell(folder, setting).run(blocks);
     return { ...result, left: await leftIn(folder) };
   } finally {
+    // The worker of a service that the page has started ends after it, and writes until then.
+    const isLeft = async (): Promise<boolean> => (await processesBelow(folder)).length === 0;
+    await waitUntil(isLeft, 'the end of what the page has started');
     await rm(folder, { recursive: true, force: true });
   }
 }
