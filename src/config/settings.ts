@@ -1,3 +1,4 @@
+import { DATA } from './settings-data.js';
 import { DATABASE } from './settings-database.js';
 import { DEMO } from './settings-demo.js';
 import { ENERGY } from './settings-energy.js';
@@ -369,6 +370,7 @@ export const VARIABLES = {
   ...DEMO,
 
   // catalogue
+  ...DATA,
   answerSpool: v.integer('GRID_ANSWER_SPOOL', 4 * 1024 * 1024 * 1024, {
     min: 0,
     description:

@@ -3,6 +3,7 @@ import { RegistryModule } from '#src/registry/index.js';
 import { FileCatalogueModule } from './file-catalogue.module.js';
 import { AccessController } from './storage/access.controller.js';
 import { S3Addresses } from './storage/s3-addresses.js';
+import { StorageElements } from './storage/storage-elements.js';
 import { StorageAccess } from './storage/storage-access.service.js';
 
 /** The bytes of the catalogue's files. Apart from the catalogue, which the authorization server needs: this one needs its tokens. */
@@ -13,7 +14,7 @@ export class StorageModule {
       module: StorageModule,
       imports: [auth, FileCatalogueModule, RegistryModule],
       controllers: [AccessController],
-      providers: [StorageAccess, S3Addresses],
+      providers: [StorageAccess, StorageElements, S3Addresses],
     };
   }
 }

@@ -20,7 +20,7 @@ export { AUDIENCE_FORM, isAudience } from './model/audience.js';
 export { isSiteTag, SITE_TAG_FORM } from './model/site-tag.js';
 export type { JobLimits } from './model/limits.js';
 export { DEMO_REGISTRY } from './model/demo-registry.js';
-export { APPLICATION_PREFIX } from './model/registry-rules.js';
+export { APPLICATION_PREFIX, STORAGE_CLIENT } from './model/registry-rules.js';
 export { canonicalDn } from '#src/x509/index.js';
 export { clientFaults } from './model/client-rules.js';
 export { certificateOf, keysOf, signatureKeysOf } from './model/client-keys.js';

@@ -19,3 +19,4 @@ export { Readiness } from './readiness.js';
 export { type RunningTask, type ScheduledTask, Scheduler, type TaskOutcome } from './scheduler.js';
 export type { RunningSpan } from './span-recorder.js';
 export { Tracing } from './tracing.js';
+export { TrustedCas } from './trusted-cas.js';

@@ -1,48 +1,20 @@
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { decodeJwt } from 'jose';
 import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { bulk } from '../support/catalogue/events.js';
 import { CommandUser } from '../support/command.js';
+import { PlayedStorage } from '../support/storage/played-storage.js';
 import { startGrid, type Grid } from '../support/testbed.js';
 
 const TEXT = 'bytes of the file\n'.repeat(1_000);
 const ADLER = 'ad9386c1';
 
-/** A storage that does with each request for a file as it is told, and keeps what it was asked. */
-class PlayedStorage {
-  readonly scopes: unknown[] = [];
-  answer: (response: ServerResponse) => void = (response) => response.end(TEXT);
-  private readonly server: Server = createServer((request, response) =>
-    this.onRequest(request, response),
-  );
-
-  async start(): Promise<string> {
-    this.server.listen(0, '127.0.0.1');
-    await once(this.server, 'listening');
-    return `http://localhost:${(this.server.address() as AddressInfo).port}/vo`;
-  }
-
-  async stop(): Promise<void> {
-    this.server.closeAllConnections();
-    await new Promise((done) => this.server.close(done));
-  }
-
-  private onRequest({ headers }: IncomingMessage, response: ServerResponse): void {
-    const [, token = ''] = /^Bearer (\S+)$/.exec(headers.authorization ?? '') ?? [];
-    this.scopes.push(decodeJwt(token)['scope']);
-    this.answer(response);
-  }
-}
-
 describe('gridgate catalogue get', () => {
-  const [a, b] = [new PlayedStorage(), new PlayedStorage()];
+  const [a, b] = [new PlayedStorage(TEXT), new PlayedStorage(TEXT)];
   let directory: string;
   let grid: Grid;
   let user: CommandUser;
@@ -81,10 +53,7 @@ describe('gridgate catalogue get', () => {
     await rm(directory, { recursive: true, force: true });
   });
   beforeEach(() => {
-    for (const storage of [a, b]) {
-      storage.scopes.length = 0;
-      storage.answer = (response) => response.end(TEXT);
-    }
+    for (const storage of [a, b]) storage.play();
   });
 
   const get = (...words: string[]) => user.run(['catalogue', 'get', ...words]);

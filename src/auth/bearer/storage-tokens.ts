@@ -1,16 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { APPLICATION_PREFIX, RegistryService } from '#src/registry/index.js';
+import { APPLICATION_PREFIX, RegistryService, STORAGE_CLIENT } from '#src/registry/index.js';
 import { ANY_AUDIENCE } from '../protocol/audience.js';
 import { scopePathOf, scopePathText } from '../protocol/scope-path.js';
-import { AccessTokens } from './access-token.js';
+import { AccessTokens, applicationItself } from './access-token.js';
 import type { Principal } from './principal.js';
 
 /** What storage services take in a header. */
 const MOST_TOKEN_BYTES = 4_096;
 /** Bytes of the scopes of one token, with room for the other claims. */
 const MOST_SCOPE_BYTES = 1_500;
+/** Of a token of the service itself, which is used at once. */
+const SERVICE_SECONDS = 300;
 
 /** What somebody reads at a storage. */
 export interface StorageWishes {
@@ -20,6 +22,16 @@ export interface StorageWishes {
   paths: readonly string[];
   /** When they end at the latest. */
   notAfter: Date;
+}
+
+/** What can be done with a path at a storage. */
+type StorageRight = 'read' | 'modify';
+
+/** What the service itself does at a storage. */
+export interface ServiceWishes {
+  audience: string;
+  rights: readonly StorageRight[];
+  path: string;
 }
 
 /** A token and the paths that it opens. */
@@ -72,7 +84,7 @@ export class StorageTokens {
     const holder = await this.holderOf(principal);
     const given: StorageToken[] = [];
     for (const group of packed(paths)) {
-      const scopes = group.map(scopeOf);
+      const scopes = group.map((path) => scopeOf(path));
       const input = { ...holder, scopes, audiences: [audience], notAfter };
       const { token, claims } = await this.tokens.mint(input);
       if (token.length > MOST_TOKEN_BYTES) {
@@ -82,6 +94,24 @@ export class StorageTokens {
       given.push({ paths: group, token, expires: new Date(claims.exp * 1000) });
     }
     return given;
+  }
+
+  /**
+   * A token by which the service itself does so with one path at a storage, in the name of nobody else. Throws Problem 409
+   * `catalogue.no-address` for an audience that no storage has alone.
+   */
+  async ofService({ audience, rights, path }: ServiceWishes): Promise<string> {
+    if (!this.mayBeFor(audience)) {
+      const text = 'The audience of the storage is that of this service, or of all services';
+      throw new Problem('catalogue.no-address', text);
+    }
+    const { token } = await this.tokens.mint({
+      user: applicationItself(STORAGE_CLIENT),
+      ...{ group: '', setup: '', clientId: STORAGE_CLIENT, audiences: [audience] },
+      scopes: rights.map((right) => scopeOf(path, right)),
+      notAfter: new Date(this.clock.now() + SERVICE_SECONDS * 1000),
+    });
+    return token;
   }
 
   private async holderOf({ user: name, group, setup, clientId, claims }: Principal) {
@@ -97,8 +127,8 @@ export class StorageTokens {
   }
 }
 
-function scopeOf(path: string): string {
-  return `storage.read:${scopePathText(scopePathOf(path, 'file'))}`;
+function scopeOf(path: string, right: StorageRight = 'read'): string {
+  return `storage.${right}:${scopePathText(scopePathOf(path, 'file'))}`;
 }
 
 /** The paths in groups whose scopes have room in one token. */

@@ -19,6 +19,7 @@ import {
   isAudience,
   redirectUriFault,
   RegistryService,
+  STORAGE_CLIENT,
   type Client,
   type ClientProfile,
   type KeyAuthentication,
@@ -223,7 +224,7 @@ function isOwnScope(word: string): boolean {
 }
 
 function isFreeId(id: string): boolean {
-  return ID.test(id) && id !== CERTIFICATE_CLIENT && !isBuiltIn(id);
+  return ID.test(id) && id !== CERTIFICATE_CLIENT && id !== STORAGE_CLIENT && !isBuiltIn(id);
 }
 
 function notFound(id: string): never {

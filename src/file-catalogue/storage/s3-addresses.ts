@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import type * as S3 from '@aws-sdk/client-s3';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { type Clock, CLOCK, Problem, Slices } from '#src/kernel/index.js';
@@ -7,6 +8,13 @@ import { RegistryService, type AddressedElement } from '#src/registry/index.js';
 /** As AWS writes such files. */
 const ID = /^[ \t]*aws_access_key_id[ \t]*=[ \t]*(\S+)/m;
 const SECRET = /^[ \t]*aws_secret_access_key[ \t]*=[ \t]*(\S+)/m;
+
+/** Makes what is signed: a command of the SDK for the object at an address. */
+export type MakeCommand = (
+  s3: typeof S3,
+  object: { Bucket: string; Key: string },
+  url: string,
+) => S3.GetObjectCommand | S3.HeadObjectCommand | S3.DeleteObjectCommand;
 
 /** Addresses of files at S3 elements that are signed with the keys that the service has for them (AWS Signature Version 4). */
 @Injectable()
@@ -23,19 +31,18 @@ export class S3Addresses implements OnApplicationBootstrap {
     if (elements.some(({ kind }) => kind === 's3')) await sdk();
   }
 
-  /** For each of these addresses one by which it can be read until then. Throws Problem 503 while the keys cannot be read. */
-  async toRead(
+  /** For each of these addresses one by which it can be used so until then. Throws Problem 503 while the keys cannot be read. */
+  async sign(
     element: AddressedElement,
-    urls: readonly string[],
-    end: Date,
+    { urls, end, command }: { urls: readonly string[]; end: Date; command: MakeCommand },
   ): Promise<Map<string, { presigned: string; expires: Date }>> {
     const credentials = await keysOf(element);
-    const { S3Client, GetObjectCommand, getSignedUrl } = await sdk();
+    const { s3, getSignedUrl } = await sdk();
     // Whole seconds, as they stand in the address.
     const signingDate = new Date(Math.floor(this.clock.now() / 1000) * 1000);
     const expiresIn = Math.max(1, Math.floor((end.getTime() - signingDate.getTime()) / 1000));
     const expires = new Date(signingDate.getTime() + expiresIn * 1000);
-    const client = new S3Client({
+    const client = new s3.S3Client({
       ...{ endpoint: new URL(element.url).origin, region: this.config.s3Region, credentials },
       ...{ forcePathStyle: true, disableS3ExpressSessionAuth: true },
       ...{
@@ -49,8 +56,8 @@ export class S3Addresses implements OnApplicationBootstrap {
       for (const url of urls) {
         const [Bucket = '', ...names] = new URL(url).pathname.slice(1).split('/');
         const Key = names.map(decodeURIComponent).join('/');
-        const command = new GetObjectCommand({ Bucket, Key });
-        const presigned = await getSignedUrl(client, command, { expiresIn, signingDate });
+        const made = command(s3, { Bucket, Key }, url);
+        const presigned = await getSignedUrl(client, made, { expiresIn, signingDate });
         signed.set(url, { presigned, expires });
         if (slices.isOver) await slices.rest();
       }
@@ -62,9 +69,9 @@ export class S3Addresses implements OnApplicationBootstrap {
 }
 
 async function sdk() {
-  const { S3Client, GetObjectCommand } = await import('@aws-sdk/client-s3');
+  const s3 = await import('@aws-sdk/client-s3');
   const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
-  return { S3Client, GetObjectCommand, getSignedUrl };
+  return { s3, getSignedUrl };
 }
 
 /** Read anew each time: keys are changed without a restart. */

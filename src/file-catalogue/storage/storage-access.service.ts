@@ -29,7 +29,7 @@ import { CatalogueStorageRights } from '../namespace/storage-rights.service.js';
 import { filePathFault } from '../path/catalogue-path.js';
 import type { AccessRequest } from './access.request.js';
 import type { FileAccessResponse } from './access.response.js';
-import { S3Addresses } from './s3-addresses.js';
+import { S3Addresses, type MakeCommand } from './s3-addresses.js';
 
 /** A replica at an address of its element. */
 interface Placed {
@@ -183,7 +183,9 @@ export class StorageAccess {
       const own = places.filter((place) => place.element === element);
       if (element.kind === 's3') {
         const urls = own.map(({ url }) => url);
-        for (const [url, { presigned, expires }] of await this.s3.toRead(element, urls, end)) {
+        const command: MakeCommand = (s3, object) => new s3.GetObjectCommand(object);
+        const signed = await this.s3.sign(element, { urls, end, command });
+        for (const [url, { presigned, expires }] of signed) {
           keys.set(url, { presigned, expires: expires.toISOString() });
         }
         continue;

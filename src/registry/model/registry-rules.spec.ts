@@ -27,10 +27,14 @@ describe('rules of the registry as a whole', () => {
 
   it('lets a subject of tokens belong to one user, and to no application', () => {
     const user = (name: string, sub: string) => ({ name, sub, certificates: [], subjects: [] });
-    const users = [user('alice', 'a'), user('bob', 'a'), user('carol', 'demo-portal')];
+    const users = [
+      ...[user('alice', 'a'), user('bob', 'a'), user('carol', 'demo-portal')],
+      user('dave', 'gridgate-storage'),
+    ];
     expect(faults({ users, groups: [] })).toEqual([
       'users.bob.sub: belongs to alice already',
       'users.carol.sub: is the id of an application',
+      'users.dave.sub: is the id of an application',
     ]);
   });
 

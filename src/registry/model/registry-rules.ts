@@ -62,11 +62,14 @@ function repeatedIdentities({ users }: RegistryContents): RegistryFault[] {
 
 /** The subject of an application's own tokens is its client_id, which must be no user's (RFC 9068 §5). */
 function subjectsOfClients({ users, applications }: RegistryContents): RegistryFault[] {
-  const ids = new Set(applications.map(({ id }) => id));
+  const ids = new Set([STORAGE_CLIENT, ...applications.map(({ id }) => id)]);
   return users
     .filter(({ sub }) => sub !== undefined && ids.has(sub))
     .map(({ name }) => ({ path: ['users', name, 'sub'], problem: 'is the id of an application' }));
 }
+
+/** `client_id` and subject of the tokens by which the service itself opens storages: no application and no user has this name. */
+export const STORAGE_CLIENT = 'gridgate-storage';
 
 /** What the name of an application that acts for itself begins with, as the owner of jobs and files. */
 export const APPLICATION_PREFIX = 'application:';

@@ -1,9 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { isIP, type LookupFunction } from 'node:net';
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls';
+import type { SecureContext } from 'node:tls';
 import { Inject, Injectable } from '@nestjs/common';
 import { buildConnector, Client } from 'undici';
 import { CONFIG, type Config } from '#src/config/index.js';
+import { TrustedCas } from '#src/runtime/index.js';
 import { NOT_ALLOWED, TargetRefusal, TargetResolver } from './target-resolver.js';
 import { hostOf } from './webhook-url.js';
 
@@ -40,12 +40,15 @@ export interface Message {
  */
 @Injectable()
 export class Sender {
-  private trust: Promise<SecureContext> | undefined;
+  /** Whom receivers may be vouched for by. */
+  private readonly trust: TrustedCas;
 
   constructor(
     private readonly resolver: TargetResolver,
     @Inject(CONFIG) private readonly config: Pick<Config, 'webhookTimeout' | 'webhookCa'>,
-  ) {}
+  ) {
+    this.trust = new TrustedCas(config.webhookCa);
+  }
 
   /** Never throws for what the receiver does. Throws the signal's reason when it aborts. */
   async send(message: Message, signal: AbortSignal): Promise<SendResult> {
@@ -68,7 +71,7 @@ export class Sender {
     const { origin, pathname, search } = new URL(url);
     const addresses = await within(signal, this.resolver.addressesOf(hostOf(url)));
     const client = new Client(origin, {
-      connect: this.connector(addresses, await this.trusted()),
+      connect: this.connector(addresses, await this.trust.get()),
       maxHeaderSize: MOST_HEADER_BYTES,
       headersTimeout: 0, // the signal ends it
       bodyTimeout: 0,
@@ -106,19 +109,6 @@ export class Sender {
         socket.destroy();
         return callback(new TargetRefusal(NOT_ALLOWED), null);
       });
-  }
-
-  /** Whom receivers may be vouched for by, read once: it takes ten milliseconds. */
-  private trusted(): Promise<SecureContext> | undefined {
-    const { webhookCa } = this.config;
-    if (webhookCa === undefined) return undefined;
-    this.trust ??= readFile(webhookCa, 'utf8')
-      .then((pem) => createSecureContext({ ca: [...rootCertificates, pem] }))
-      .catch((error: unknown) => {
-        this.trust = undefined; // it may be readable the next time
-        throw error;
-      });
-    return this.trust;
   }
 }
 
