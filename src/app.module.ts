@@ -5,13 +5,13 @@ import { AuthModule } from './auth/index.js';
 import {
   CatalogueStorageRights,
   FileCatalogueModule,
-  NamespaceService,
+  JobStorage,
   StorageModule,
 } from './file-catalogue/index.js';
-import { JobsModule, type InputDataCatalogue } from './jobs/index.js';
+import { JobsModule } from './jobs/index.js';
 import { InfrastructureModule, type Infrastructure } from './app/infrastructure.module.js';
 import { registeredEntities, type EntityClass } from '#src/database/index.js';
-import { RegistryModule, RegistryService } from './registry/index.js';
+import { RegistryModule } from './registry/index.js';
 import { WebhooksModule } from './webhooks/index.js';
 import { version } from './app/version.js';
 import { OwnWorkerLauncher } from './worker/index.js';
@@ -32,15 +32,12 @@ export class AppModule {
     const auth = AuthModule.forRoot({
       storageRights: { imports: [FileCatalogueModule], useExisting: CatalogueStorageRights },
     });
+    const storage = StorageModule.forRoot({ auth });
     const jobs = JobsModule.forRoot({
       auth,
       hasRoutes,
       ownMachine: new OwnWorkerLauncher(platform.config, OWN_WORKER, platform.logger),
-      inputData: {
-        imports: [FileCatalogueModule, RegistryModule],
-        inject: [NamespaceService, RegistryService],
-        useFactory: inputDataOf,
-      },
+      inputData: { imports: [storage], useExisting: JobStorage },
     });
     return {
       module: AppModule,
@@ -49,21 +46,11 @@ export class AppModule {
         RegistryModule,
         auth,
         FileCatalogueModule,
-        StorageModule.forRoot({ auth }),
+        storage,
         jobs,
         WebhooksModule.forRoot({ auth, jobs, hasRoutes }),
         AdministrationModule.forRoot({ auth, jobs, hasRoutes }),
       ],
     };
   }
-}
-
-/** The catalogue as jobs see it: their input files as those may see them who submitted the jobs. */
-function inputDataOf(namespace: NamespaceService, registry: RegistryService): InputDataCatalogue {
-  return {
-    async files({ user, group }, paths) {
-      const known = (await registry.current()).group(group);
-      return namespace.inputFiles({ user, group, properties: new Set(), ...known }, paths);
-    },
-  };
 }

@@ -1,6 +1,7 @@
 export { CATALOGUE_SCHEMAS } from './openapi/catalogue.openapi.js';
 export { FileCatalogueModule } from './file-catalogue.module.js';
 export { StorageModule } from './storage.module.js';
+export { JobStorage } from './storage/job-storage.service.js';
 export { CatalogueStorageRights } from './namespace/storage-rights.service.js';
 export { NamespaceService } from './namespace/namespace.service.js';
 export { DemoCatalogue } from './demo/demo-catalogue.js';

@@ -2,6 +2,7 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { RegistryModule } from '#src/registry/index.js';
 import { FileCatalogueModule } from './file-catalogue.module.js';
 import { AccessController } from './storage/access.controller.js';
+import { JobStorage } from './storage/job-storage.service.js';
 import { S3Addresses } from './storage/s3-addresses.js';
 import { StorageElements } from './storage/storage-elements.js';
 import { StorageAccess } from './storage/storage-access.service.js';
@@ -14,7 +15,8 @@ export class StorageModule {
       module: StorageModule,
       imports: [auth, FileCatalogueModule, RegistryModule],
       controllers: [AccessController],
-      providers: [StorageAccess, StorageElements, S3Addresses],
+      providers: [StorageAccess, StorageElements, S3Addresses, JobStorage],
+      exports: [JobStorage],
     };
   }
 }

@@ -6,7 +6,6 @@ export { JobFeed, jobEventData, type JobEvent } from './feed/job-feed.js';
 export { jobSelector } from './feed/job-selector.js';
 export { JobSelectionQuery, JobSummaryQuery, ListJobsQuery } from './list/list-jobs.query.js';
 export { JobControlService } from './control/job-control.service.js';
-export type { InputDataCatalogue } from './run/executor.js';
 export { renderManifestKeys } from './manifest/manifest-keys.page.js';
 export { renderJobStates } from './state/job-states.page.js';
 export { SANDBOX_STORE, type SandboxStore } from './sandbox/sandbox.store.js';
@@ -17,6 +16,7 @@ export type {
   ClaimAnswer,
   ClaimedRun,
   ClaimRequest,
+  InputsAnswer,
   OutputRead,
   OutputReadAnswer,
   ReportAnswer,

@@ -1,4 +1,4 @@
-import { Module, type DynamicModule, type FactoryProvider, type Type } from '@nestjs/common';
+import { Module, type DynamicModule, type Type } from '@nestjs/common';
 import { TypeOrmModule } from '@nestjs/typeorm';
 import { type Clock, CLOCK } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
@@ -147,9 +147,8 @@ export interface JobsModuleInput {
   ownMachine: OwnMachine;
   /** The catalogue that knows input data; without one no job with input data can run. */
   inputData?: {
-    imports: (Type | DynamicModule)[];
-    inject: FactoryProvider['inject'];
-    useFactory: (...parts: never[]) => InputDataCatalogue;
+    imports: DynamicModule[];
+    useExisting: Type<InputDataCatalogue>;
   };
 }
 
@@ -158,6 +157,7 @@ export const JOB_SCHEMAS = { ...SUBMIT_SCHEMAS, ...LIST_SCHEMAS, ...INSIGHT_SCHE
 
 const NO_CATALOGUE: InputDataCatalogue = {
   files: () => Promise.resolve(new Map()),
+  open: () => Promise.resolve([]),
 };
 
 /** Jobs: the routes, the sandboxes, and on instances that run jobs the dispatcher and its executors. */
@@ -178,11 +178,7 @@ export class JobsModule {
         ...PARTS,
         { provide: OWN_MACHINE, useValue: input.ownMachine },
         inputData
-          ? {
-              provide: INPUT_DATA_CATALOGUE,
-              inject: inputData.inject ?? [],
-              useFactory: inputData.useFactory as (...parts: unknown[]) => InputDataCatalogue,
-            }
+          ? { provide: INPUT_DATA_CATALOGUE, useExisting: inputData.useExisting }
           : { provide: INPUT_DATA_CATALOGUE, useValue: NO_CATALOGUE },
       ],
       exports: [

@@ -37,6 +37,7 @@ export {
   hasAddress,
   holds,
   pathAt,
+  takesFilesOf,
   type AddressedElement,
 } from './model/storage-element.js';
 export { isSameOrWithin, type SiteConnection } from './model/site-connection.js';

@@ -33,7 +33,11 @@ const MAY_IMPORT: Record<string, string[]> = {
   auth: ['id-provider', 'registry', 'x509', ...SERVER],
   jobs: ['auth', 'registry', ...SERVER],
   'file-catalogue': ['auth', 'registry', ...SERVER],
-  worker: ['jobs', 'oauth2-client', 'http-client', 'registry', 'runtime', 'config', 'kernel'],
+  'storage-client': ['http-client', 'kernel'],
+  worker: [
+    ...['jobs', 'storage-client', 'oauth2-client', 'http-client', 'registry', 'runtime', 'config'],
+    'kernel',
+  ],
   webhooks: ['file-catalogue', 'jobs', 'auth', 'registry', ...SERVER],
   administration: ['jobs', 'auth', 'registry', ...SERVER],
   client: ['kernel'],

@@ -7,6 +7,7 @@ import { fetch } from 'undici';
 import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { bulk } from '../support/catalogue/events.js';
 import { FullLog } from '../support/full-log.js';
+import { awaitFinal, sandboxOf, submit } from '../support/jobs.js';
 import { describeWith } from '../support/missing.js';
 import { startObjectStore, type ObjectStore } from '../support/radosgw/object-store.js';
 import { radosgwFault } from '../support/radosgw/packages.js';
@@ -99,6 +100,20 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
     for (const secret of [signature, store.keys.accessKey, store.keys.secretKey]) {
       expect(log).not.toContain(secret);
     }
+  });
+
+  it('are at the jobs that have them as input data', async () => {
+    const [jid = 0] = await submit(alice, [
+      {
+        ...{ Executable: '/bin/sh', Arguments: ['-c', "cat other 'ü+100%'; env; cat *.json"] },
+        InputData: ['/vo/in/other', `/vo/in/${NAME}`],
+      },
+    ]);
+    expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Done' }]);
+    const output = (await sandboxOf(alice, jid))['std.out'] ?? '';
+    expect(output.slice(0, 2 * TEXT.length)).toBe(TEXT + TEXT);
+    expect(output).not.toContain('X-Amz');
+    expect(JSON.stringify(new FullLog(grid).lines())).not.toContain('X-Amz-Signature=');
   });
 
   it('are signed with the keys that stand in the file now', async () => {

@@ -16,6 +16,20 @@ export function requirePath(
   throw challenged('Bearer', 'insufficient_scope', detail);
 }
 
+/** Refuses input files of a job that no scope of the token that submits it opens: 403 `insufficient_scope`, which names the first. */
+export function requireInputs(
+  token: Pick<Principal, 'paths' | 'scopes'>,
+  paths: readonly string[],
+): void {
+  const mayRead = token.scopes.has('catalogue:read');
+  const closed = paths.find(
+    (path) => !mayRead || !opensPath(token, 'read', { path, kind: 'file' }),
+  );
+  if (closed === undefined) return;
+  const detail = `The token may not read ${closed}, which would be brought to the job: it needs catalogue:read or storage.read`;
+  throw challenged('Bearer', 'insufficient_scope', detail);
+}
+
 /** True when the scopes of the token open the path for this use. */
 export function opensPath(
   { paths }: Pick<Principal, 'paths'>,

@@ -1,5 +1,10 @@
 import type { AuditActor } from '#src/audit/index.js';
-import type { Group, Property, RegistrySnapshot } from '#src/registry/index.js';
+import {
+  STORAGE_CLIENT,
+  type Group,
+  type Property,
+  type RegistrySnapshot,
+} from '#src/registry/index.js';
 import { CERTIFICATE_CLIENT, isBuiltIn } from '../clients/built-in-clients.js';
 import {
   coversScope,
@@ -142,7 +147,8 @@ function bearerOf(
   };
 }
 
-/** True for an application that there is, since `givenAt` at least, and for the certificate that takes its place. */
+/** True for an application that there is, since `givenAt` at least, and for what takes its place: a certificate, or the service. */
 export function isKnownClient(id: string, registry: RegistrySnapshot, givenAt = Infinity): boolean {
-  return id === CERTIFICATE_CLIENT || isBuiltIn(id) || registry.isSameClient(id, givenAt);
+  const isNone = id === CERTIFICATE_CLIENT || id === STORAGE_CLIENT;
+  return isNone || isBuiltIn(id) || registry.isSameClient(id, givenAt);
 }

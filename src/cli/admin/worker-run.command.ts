@@ -46,6 +46,7 @@ const LIMITS = {
   maxFiles: 'GRID_JOB_FILES',
   maxOpenFiles: 'GRID_JOB_OPEN_FILES',
   maxSandbox: 'GRID_MAX_SANDBOX',
+  storageCa: 'GRID_STORAGE_CA',
 } as const;
 
 const OPTIONS = [
@@ -78,6 +79,7 @@ const OPTIONS = [
   ['--max-disk <bytes>', 'of a job, all files together'],
   ['--max-files <n>', 'of a job'],
   ['--max-open-files <n>', 'of a process of a job'],
+  ['--storage-ca <path>', 'CAs of storage elements, beside those that Node.js trusts'],
   ['--max-sandbox <bytes>', 'of what a job brings, and of what it leaves'],
   [
     '--lifetime <time>',

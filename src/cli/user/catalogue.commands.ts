@@ -16,7 +16,7 @@ import { CommandError } from '../terminal/command-error.js';
 import { listOf, thing } from '../terminal/output-format.js';
 import { say } from '../terminal/output.js';
 import { bytes, given, metadataOf, octal, unreadable } from '../terminal/reading.js';
-import { Adler32 } from './adler32.js';
+import { Adler32 } from '#src/storage-client/index.js';
 import { contentCommands } from './catalogue-content.commands.js';
 import { searchCommands } from './catalogue-search.commands.js';
 import type { GridConnection } from './grid-connection.js';

@@ -86,23 +86,6 @@ export function replicaEntries(file: Pick<FileRow, 'replicas'>): [number, string
   return Object.entries(replicas).map(([id, pfn]) => [Number(id), pfn ?? '']);
 }
 
-/** A file as jobs are told of it that have it as input data. */
-export interface InputFile {
-  size: number | bigint;
-  checksum: Record<string, string>;
-  replicas: { url: string; se: string }[];
-}
-
-/** Of a file its replicas with an address, which is a PFN that is a URL, and its checksum by the kind. */
-export function inputFile(file: FileRow, names: CatalogueNames): InputFile {
-  const replicas = replicaEntries(file).map(([id, url]) => ({ url, se: names.nameOf(id) }));
-  return {
-    size: file.size,
-    checksum: checksumOf(file),
-    replicas: replicas.filter(({ url }) => /^[a-z][a-z\d+.-]*:\/\//i.test(url)),
-  };
-}
-
 /** The checksum of a file by its kind; none where it is not known. */
 export function checksumOf({
   checksum,

@@ -4,12 +4,7 @@ import type { JsonObject } from '#src/kernel/index.js';
 import { Database } from '#src/database/index.js';
 import type { AnswerWriter } from '../answer/answer-writer.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
-import {
-  CataloguePolicy,
-  type Actor,
-  type Guarded,
-  type Reader,
-} from '../access/catalogue.policy.js';
+import { CataloguePolicy, type Actor, type Guarded } from '../access/catalogue.policy.js';
 import { valuesHolding } from '../metadata/fields.repository.js';
 import { presentValue } from '../metadata/metadata-field.js';
 import { joinPath, parentPath } from '../path/catalogue-path.js';
@@ -20,18 +15,14 @@ import {
   fileAttributes,
   fileMetadata,
   fileText,
-  inputFile,
   namesIn,
-  replicaEntries,
   subDirectoryText,
-  type InputFile,
 } from './entry-json.js';
 import { FIRST_ENTRIES, type FirstEntries } from './first-entries.repository.js';
 import { FirstEntriesReader } from './first-entries.service.js';
 import { FilePointReads } from './file-point-reads.js';
-import { existingFiles, findFile, findFiles, listFiles, type FileRow } from './files.repository.js';
+import { existingFiles, findFile, listFiles, type FileRow } from './files.repository.js';
 import type { ListingCursor, ListingWanted } from './listing.query.js';
-import { seenFiles } from './seen-files.js';
 
 type Entry = { kind: 'directories'; row: SubDirectoryRow } | { kind: 'files'; row: FileRow };
 
@@ -114,15 +105,6 @@ export class NamespaceService {
   /** Which of the paths are registered files, whoever asks. */
   async existing(paths: readonly string[]): Promise<Set<string>> {
     return paths.length === 0 ? new Set() : existingFiles(this.database, paths);
-  }
-
-  /** Those of the paths that are files which the reader may see, and where they lie: the input data of jobs. */
-  async inputFiles(reader: Reader, paths: readonly string[]): Promise<Map<string, InputFile>> {
-    const actor = await this.policy.readerOf(reader);
-    const seen = await seenFiles(this.database, this.policy, { actor, paths });
-    const files = seen.length === 0 ? [] : [...(await findFiles(this.database, seen, 'replicas'))];
-    await this.names.load(files.flatMap(([, file]) => replicaEntries(file).map(([id]) => id)));
-    return new Map(files.map(([path, file]) => [path, inputFile(file, this.names)]));
   }
 
   /** Is there such a directory, whoever asks? */

@@ -19,7 +19,7 @@ import {
   type AddressedElement,
   type RegistrySnapshot,
 } from '#src/registry/index.js';
-import { CataloguePolicy } from '../access/catalogue.policy.js';
+import { CataloguePolicy, type Reader } from '../access/catalogue.policy.js';
 import { fileNotFound } from '../access/directory-access.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { checksumOf, replicaEntries } from '../namespace/entry-json.js';
@@ -32,7 +32,7 @@ import type { FileAccessResponse } from './access.response.js';
 import { S3Addresses, type MakeCommand } from './s3-addresses.js';
 
 /** A replica at an address of its element. */
-interface Placed {
+export interface Placed {
   element: AddressedElement;
   url: string;
   /** The path of the catalogue that has this address: the file's own, or that of another file, of which the PFN is. */
@@ -41,7 +41,11 @@ interface Placed {
   opens: string;
 }
 
-type Key = Pick<FileAccessResponse, 'headers' | 'presigned' | 'expires'>;
+/** What opens an address, and until when. */
+export type Key = Pick<FileAccessResponse, 'headers' | 'presigned' | 'expires'>;
+
+/** Who wants to read, and where the scopes of the token hold. */
+type Asker = Reader & Pick<Principal, 'paths'>;
 
 /** What opens files at the storage elements that have them. */
 @Injectable()
@@ -66,14 +70,15 @@ export class StorageAccess {
   ): Promise<FileAccessResponse[]> {
     const registry = await this.registry.current();
     const files = await this.readFiles(principal, paths);
-    const all = new Map(
-      [...files].map(([path, file]) => [path, this.placesOf(path, file, registry)]),
-    );
+    const all = this.places(files, registry);
     const wanted = se === undefined ? all : onlyAt(se, all);
     if (se !== undefined && !isKnown(principal, registry, se) && isNowhere(wanted)) {
       throw Problem.invalidField('se', `there is no storage element ${se} with an address for you`);
     }
-    const chosen = await this.choose(principal, registry, wanted);
+    const usable = await this.usable(principal, registry, wanted);
+    const chosen = new Map(
+      [...usable].flatMap(([path, [first]]) => (first ? [[path, first]] : [])),
+    );
     const missing = paths.find((path) => !chosen.has(path));
     if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], se);
     const keys = await this.keysOf(principal, [...chosen.values()], seconds);
@@ -96,18 +101,29 @@ export class StorageAccess {
       if (fault !== undefined) throw Problem.invalidField(`paths[${place}]`, fault);
       requirePath(principal, 'read', { path, kind: 'file' });
     });
-    const wanted = [...new Set(paths)];
-    const actor = await this.policy.readerOf(principal);
-    const seen = await seenFiles(this.database, this.policy, { actor, paths: wanted });
-    const found = await findFiles(this.database, seen, 'replicas');
-    const missing = wanted.find((path) => !found.has(path));
+    const found = await this.find(principal, paths);
+    const missing = paths.find((path) => !found.has(path));
     if (missing !== undefined) throw fileNotFound(missing);
+    return found;
+  }
+
+  /** Those of the paths that are files of the catalogue as the reader sees it, with their replicas. */
+  async find(reader: Reader, paths: readonly string[]): Promise<Map<string, FileRow>> {
+    const actor = await this.policy.readerOf(reader);
+    const wanted = { actor, paths: [...new Set(paths)] };
+    const seen = await seenFiles(this.database, this.policy, wanted);
+    if (seen.length === 0) return new Map();
+    const found = await findFiles(this.database, seen, 'replicas');
     const entries = [...found.values()].flatMap(replicaEntries);
     await this.names.load(entries.map(([id]) => id));
     return found;
   }
 
-  /** The replicas of a file that lie at an address of their element, in the order of the registry. */
+  /** Of each file the replicas that lie at an address of their element, in the order of the registry. */
+  places(files: ReadonlyMap<string, FileRow>, registry: RegistrySnapshot): Map<string, Placed[]> {
+    return new Map([...files].map(([path, file]) => [path, this.placesOf(path, file, registry)]));
+  }
+
   private placesOf(path: string, file: FileRow, registry: RegistrySnapshot): Placed[] {
     const pfns = new Map(replicaEntries(file).map(([id, pfn]) => [this.names.nameOf(id), pfn]));
     return registry.storageElements().flatMap((element) => {
@@ -122,57 +138,52 @@ export class StorageAccess {
     });
   }
 
-  /** Of each file the first replica that the caller may have opened. */
-  private async choose(
-    principal: Principal,
+  /** Of each file those of its places that the caller may have opened. */
+  async usable(
+    asker: Asker,
     registry: RegistrySnapshot,
     all: ReadonlyMap<string, readonly Placed[]>,
-  ): Promise<Map<string, Placed>> {
+  ): Promise<Map<string, Placed[]>> {
     const places = [...all].flatMap(([path, own]) => own.map((place) => ({ ...place, path })));
     const others = places.flatMap(({ path, pathThere }) => (pathThere === path ? [] : [pathThere]));
     const directories = places.flatMap(({ element, pathThere, opens }) =>
       opens !== pathThere && holds(element, opens) ? [opens] : [],
     );
-    const files = await this.readable(principal, others);
-    const open = await this.readableBelow(principal, registry, directories);
-    const chosen = new Map<string, Placed>();
-    for (const { path, ...place } of places) {
-      const { pathThere, opens } = place;
-      const isReadable = pathThere === path || files.has(pathThere);
-      const isOpen = opens === pathThere || open.has(opens);
-      if (isReadable && isOpen && !chosen.has(path)) chosen.set(path, place);
-    }
-    return chosen;
+    const files = await this.readable(asker, others);
+    const open = await this.readableBelow(asker, registry, directories);
+    const isUsable = (path: string, { pathThere, opens }: Placed): boolean =>
+      (pathThere === path || files.has(pathThere)) && (opens === pathThere || open.has(opens));
+    return new Map([...all].map(([path, own]) => [path, own.filter((one) => isUsable(path, one))]));
   }
 
   /** Those of the paths that are files of the catalogue which the caller may read. */
-  private async readable(principal: Principal, paths: readonly string[]): Promise<Set<string>> {
+  private async readable(asker: Asker, paths: readonly string[]): Promise<Set<string>> {
     const wanted = [...new Set(paths)].filter((path) =>
-      opensPath(principal, 'read', { path, kind: 'file' }),
+      opensPath(asker, 'read', { path, kind: 'file' }),
     );
     if (wanted.length === 0) return new Set();
-    const actor = await this.policy.readerOf(principal);
+    const actor = await this.policy.readerOf(asker);
     const seen = await seenFiles(this.database, this.policy, { actor, paths: wanted });
     return new Set((await findFiles(this.database, seen)).keys());
   }
 
   /** Those of the directories that the caller may read with all that lies below. */
   private async readableBelow(
-    principal: Principal,
+    asker: Asker,
     registry: RegistrySnapshot,
     directories: readonly string[],
   ): Promise<Set<string>> {
-    const group = registry.group(principal.group);
+    const group = registry.group(asker.group);
     const wishes = [...new Set(directories)]
-      .filter((path) => opensPath(principal, 'read', { path, kind: 'directory' }))
+      .filter((path) => opensPath(asker, 'read', { path, kind: 'directory' }))
       .map((path) => ({ path, right: 'read' as const }));
     if (!group || wishes.length === 0) return new Set();
-    const allowed = await this.rights.allowed({ user: principal.user, group }, wishes);
+    const allowed = await this.rights.allowed({ user: asker.user, group }, wishes);
     return new Set(wishes.flatMap(({ path }, place) => (allowed[place] ? [path] : [])));
   }
 
   /** What opens each address. */
-  private async keysOf(
+  async keysOf(
     principal: Principal,
     places: readonly Placed[],
     seconds: number,

@@ -80,7 +80,7 @@ export const MANIFEST_KEYS = {
   InputSandbox: {
     kind: 'texts',
     meaning:
-      'Names of uploaded files; uploaded files that are not listed are added. Scripts (`#!`) and programs among them can be executed.',
+      'Names of uploaded files; uploaded files that are not listed are added. Scripts (`#!`) and programs among them can be executed. `LFN:` and a catalogue path: a file that is fetched as `InputData` is.',
   },
   OutputSandbox: {
     kind: 'texts',
@@ -92,7 +92,12 @@ export const MANIFEST_KEYS = {
     meaning:
       'Catalogue paths under the virtual organisation, with or without `LFN:`. Where they lie stands in the file that `GRIDGATE_INPUT_DATA` names in the job.',
   },
-  InputDataPolicy: { kind: 'text', meaning: KEPT, isKept: true },
+  InputDataPolicy: {
+    kind: 'word',
+    words: ['download', 'url'],
+    meaning:
+      '`download`: files of `InputData` are in the directory of the job before it starts, by their last names; of the same name, by their paths. `url`: it is told where they lie. Default: `download` where a storage element with an address takes files of the virtual organisation. As DIRAC spells it, too.',
+  },
   InputDataModule: { kind: 'text', meaning: KEPT, isKept: true },
   OutputData: {
     kind: 'texts',

@@ -16,6 +16,7 @@ const context: ManifestContext = {
   })),
   files: [],
   maxInputData: 3,
+  hasStorage: false,
 };
 
 const read = (manifest: JsonObject, more: Partial<ManifestContext> = {}) =>

@@ -16,7 +16,14 @@ import { checkEnvironment } from './execution-environment.js';
 import { readToken, type TokenWish } from './job-token.js';
 import { Faults, isTextList, splitLists, wholeNumber } from './manifest-values.js';
 import { pointerTo, type ManifestWarning } from './manifest-warning.js';
-import { INPUT_DATA_FILE, readInputData, readSites } from './manifest-places.js';
+import {
+  INPUT_DATA_FILE,
+  inputPathFault,
+  LFN,
+  readInputData,
+  readInputDataPolicy,
+  readSites,
+} from './manifest-places.js';
 import { insteadOf } from './not-offered.js';
 import { lackOf, readResources, type JobResources } from './resources.js';
 
@@ -36,6 +43,8 @@ export interface ManifestContext {
   /** Names of the files that came with the request. */
   files: readonly string[];
   maxInputData: number;
+  /** A storage element with an address takes files of the virtual organisation. */
+  hasStorage: boolean;
 }
 
 /** A job as it was asked for: the manifest to keep, and the values that the service needs of it. */
@@ -79,7 +88,8 @@ const DROPPED = keysOfKind('dropped');
 export function readManifest(raw: JsonObject, context: ManifestContext): ManifestReading {
   const faults = new Faults();
   const warnings: ManifestWarning[] = [];
-  const manifest = splitLists(renameAliases(raw, faults, warnings), context.files);
+  const written = splitLists(renameAliases(raw, faults, warnings), context.files);
+  const manifest = withInputDataPolicy(written, context, faults);
   checkText(manifest, faults);
   readProgram(manifest, faults);
   const files = readInputSandbox(manifest, context, faults);
@@ -123,6 +133,17 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     });
   }
   return { job, violations: faults.list, warnings };
+}
+
+/** Says what becomes of input data, where that can be more than a list of addresses. */
+function withInputDataPolicy(
+  manifest: JsonObject,
+  { hasStorage }: ManifestContext,
+  faults: Faults,
+): JsonObject {
+  const policy = readInputDataPolicy(manifest, faults);
+  if (!hasStorage || (policy === undefined && manifest['InputData'] === undefined)) return manifest;
+  return { ...manifest, InputDataPolicy: policy ?? 'download' };
 }
 
 /** The manifest itself where no key has another name. Pairs make the new object: `__proto__` is a key like any other. */
@@ -247,8 +268,10 @@ function readInputSandbox(
     if (name === '') continue;
     if (/^SB:/i.test(name)) {
       faults.add('InputSandbox', `${name}: sandbox references cannot be handed in`);
-    } else if (/^LFN:/i.test(name)) {
-      if (!/^LFN:\/./.test(name)) faults.add('InputSandbox', `${name}: must start with LFN:/`);
+    } else if (LFN.test(name)) {
+      const fault = name.startsWith('LFN:/') ? undefined : 'must start with LFN:/';
+      const pathFault = fault ?? inputPathFault(name.slice(4), context.vo);
+      if (pathFault !== undefined) faults.add('InputSandbox', `${name}: ${pathFault}`);
     } else {
       const fault = fileNameFault(name.replace(/^\.\//, ''));
       if (fault !== undefined) faults.add('InputSandbox', `${name}: ${fault}`);

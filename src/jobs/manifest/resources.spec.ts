@@ -1,6 +1,7 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { Site } from '#src/registry/index.js';
 import { TOKEN_TAG } from './job-token.js';
+import { DATA_TAG } from './manifest-places.js';
 import { Faults } from './manifest-values.js';
 import { lackOf, readResources, resourcesOf, type JobResources } from './resources.js';
 
@@ -46,6 +47,19 @@ describe('readResources', () => {
   it('wants a site that gives tokens for a job with one', () => {
     const manifest = { Tags: ['a'], Token: { scope: 'jobs:read' } };
     expect(resourcesOf(manifest).tags).toEqual(['a', TOKEN_TAG]);
+  });
+
+  it.each<[JsonObject, string[]]>([
+    [{ InputData: '/vo/f', InputDataPolicy: 'download' }, [DATA_TAG]],
+    [{ InputSandbox: ['a', 'LFN:/vo/f'] }, [DATA_TAG]],
+    [{ InputSandbox: 'LFN:/vo/f' }, [DATA_TAG]],
+    [{ InputData: '/vo/f', InputDataPolicy: 'url' }, []],
+    [{ InputData: '/vo/f' }, []],
+    [{ InputData: [], InputDataPolicy: 'download' }, []],
+    [{ InputDataPolicy: 'download' }, []],
+    [{ InputSandbox: ['a'] }, []],
+  ])('wants a site that brings files for %j', (manifest, tags) => {
+    expect(resourcesOf(manifest).tags).toEqual(tags);
   });
 
   it.each<[JsonObject, string, string]>([
@@ -109,6 +123,13 @@ describe('lackOf', () => {
       { tags: ['el9', TOKEN_TAG] },
       local({ backend: 'slurm', tags: ['el9'] }),
       'It gives jobs no tokens',
+    ],
+    ['files of the catalogue', { tags: [DATA_TAG] }, local({ backend: 'worker' }), undefined],
+    [
+      'files of the catalogue of a batch system',
+      { tags: [DATA_TAG] },
+      local({ backend: 'slurm' }),
+      'It brings no files of the catalogue to jobs',
     ],
     ['more time', { wallTimeSeconds: 3601 }, local(declared), 'Jobs may run for 3600 s there'],
     ['no time given', {}, local(declared), undefined],

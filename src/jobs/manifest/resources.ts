@@ -3,6 +3,7 @@ import type { JsonObject } from '#src/kernel/index.js';
 import { isSiteTag, SITE_TAG_FORM, type Site } from '#src/registry/index.js';
 import { TOKEN_TAG, wantsToken } from './job-token.js';
 import { MANIFEST_KEYS, type KeyOfKind } from './manifest-keys.js';
+import { DATA_TAG, fetchesFiles } from './manifest-places.js';
 import { Faults, wholeNumber } from './manifest-values.js';
 
 /** What a job needs of a site. Memory in MB of 2^20 bytes, as Slurm counts. */
@@ -15,7 +16,7 @@ export interface JobResources {
   maxRamMB?: number;
   /** It is ended when it has run for so long. */
   wallTimeSeconds?: number;
-  /** Each once, in the order of the manifest; TOKEN_TAG at the end for a job with a token. */
+  /** Each once, in the order of the manifest; at the end those of NATURAL_TAGS, for a job with a token, or with files that are brought. */
   tags: string[];
   gpus: number;
 }
@@ -26,6 +27,7 @@ export interface Machine {
   ramMB: number;
 }
 
+const NATURAL_TAGS: ReadonlySet<string> = new Set([TOKEN_TAG, DATA_TAG]);
 const MAX_TAGS = MANIFEST_KEYS.Tags.most;
 const MIB = 1024 * 1024;
 
@@ -54,7 +56,11 @@ export function readResources(manifest: JsonObject, faults: Faults): JobResource
     ...(minRamMB !== undefined && { minRamMB }),
     ...(maxRamMB !== undefined && { maxRamMB }),
     ...(wallTimeSeconds !== undefined && { wallTimeSeconds }),
-    tags: [...readTags(manifest, faults), ...(wantsToken(manifest) ? [TOKEN_TAG] : [])],
+    tags: [
+      ...readTags(manifest, faults),
+      ...(wantsToken(manifest) ? [TOKEN_TAG] : []),
+      ...(fetchesFiles(manifest) ? [DATA_TAG] : []),
+    ],
     gpus: number('GPUs') ?? 0,
   };
 }
@@ -82,11 +88,19 @@ export function lackOf(
   if (wanted.gpus > gpus) return `It has ${gpus} GPUs`;
   const { tags = [] } = site;
   if (site.backend === 'slurm' && wanted.tags.includes(TOKEN_TAG)) return 'It gives jobs no tokens';
-  const missing = wanted.tags.filter((tag) => tag !== TOKEN_TAG && !tags.includes(tag));
+  if (site.backend === 'slurm' && wanted.tags.includes(DATA_TAG)) {
+    return 'It brings no files of the catalogue to jobs';
+  }
+  const missing = missingTags(wanted.tags, tags);
   if (missing.length > 0) return `It does not have ${missing.join(', ')}`;
   const limit = site.maxWallTime ?? Infinity;
   if ((wanted.wallTimeSeconds ?? 0) > limit) return `Jobs may run for ${limit} s there`;
   return undefined;
+}
+
+/** Those of the tags that are not among these; what a site or a machine has by its nature is never missing. */
+export function missingTags(tags: readonly string[], present: readonly string[]): string[] {
+  return tags.filter((tag) => !NATURAL_TAGS.has(tag) && !present.includes(tag));
 }
 
 function readTags(manifest: JsonObject, faults: Faults): string[] {

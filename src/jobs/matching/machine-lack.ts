@@ -1,5 +1,5 @@
 import type { Site } from '#src/registry/index.js';
-import { TOKEN_TAG } from '../manifest/job-token.js';
+import { missingTags } from '../manifest/resources.js';
 import type { WholeMachine } from '../run/executor.js';
 import type { Wishes } from './shape.js';
 
@@ -32,7 +32,7 @@ export function lackOfMachine(
   if (job.processors > processors) return `has ${processors} processors`;
   if (ramOf(job, site) > ramMB) return `has ${ramMB} MB of memory`;
   if (job.gpus > gpus) return `has ${gpus} GPUs`;
-  const missing = tags && job.tags.filter((tag) => tag !== TOKEN_TAG && !tags.includes(tag));
+  const missing = tags && missingTags(job.tags, tags);
   if (missing?.length) return `does not have ${missing.join(', ')}`;
   return lackOfTime(job, machine, now);
 }

@@ -183,6 +183,26 @@ export interface InputFile {
   checksum: Record<string, string>;
   /** Those that have an address, a URL; and the storage element. */
   replicas: { url: string; se: string }[];
+  /** It can be fetched for a job of the submitter. */
+  isFetched: boolean;
+}
+
+/** A file of the catalogue, and what opens each of its replicas, in the order in which they are tried. */
+export interface OpenedFile extends Pick<InputFile, 'size' | 'checksum'> {
+  path: string;
+  sources: InputSource[];
+}
+
+/** What opens a replica. */
+export interface InputSource {
+  se: string;
+  url: string;
+  /** For requests to `url`. */
+  headers?: Record<string, string>;
+  /** The address that is opened without them. */
+  presigned?: string;
+  /** When that ends, an instant (ISO 8601). */
+  expires: string;
 }
 
 /** Looks files up that jobs name as input data; the composition root binds it to the catalogue. */
@@ -192,6 +212,14 @@ export interface InputDataCatalogue {
    * missing, and nothing says which of both it is.
    */
   files(submitter: Submitter, paths: readonly string[]): Promise<Map<string, InputFile>>;
+  /**
+   * What opens those of the paths that the submitter may read now; undefined when the submitter may nothing any more. Throws Problem 503
+   * while that cannot be said.
+   */
+  open(
+    submitter: Submitter & { setup: string },
+    paths: readonly string[],
+  ): Promise<OpenedFile[] | undefined>;
 }
 
 /** Injection token of the InputDataCatalogue. */

@@ -1,13 +1,13 @@
 /** What running jobs takes on a machine of its own: without a database, and without the service. */
 export { TOKEN_FILE_VARIABLE } from '../manifest/job-token.js';
 export { isOwnProgram, ONLY_OWN_PROGRAMS } from '../manifest/own-programs.js';
-export type { RunLeft, RunOrder } from './executor.js';
-export { inputDataVariables, writeInputData } from './input-data.js';
+export type { InputSource, OpenedFile, RunLeft, RunOrder } from './executor.js';
+export { fetchedNames, fetchedPaths } from '../manifest/manifest-places.js';
+export { inputDataVariables, type RunInputs, writeInputData } from './input-data.js';
 export type { OutputPlaces } from './output-places.js';
 export { tailOf } from './output-tail.js';
 export { isAway, type RunEnd, RunLife, type RunPlace, shownName } from './run-life.js';
 export {
-  catalogueInputs,
   executableOf,
   gpusOf,
   limitsOf,

@@ -1,14 +1,16 @@
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { stringifyJson } from '#src/kernel/index.js';
-import { INPUT_DATA_FILE, readInputData } from '../manifest/manifest-places.js';
+import { fetchedPaths, INPUT_DATA_FILE, readInputData } from '../manifest/manifest-places.js';
 import { Faults } from '../manifest/manifest-values.js';
 import { MINOR } from '../state/job-state.js';
-import type { InputDataCatalogue, RunOrder } from './executor.js';
+import type { InputDataCatalogue, InputFile, RunOrder } from './executor.js';
 import { RunFault } from './run-plan.js';
 
 /** Variable of a job with the path of the file that `writeInputData` writes. */
 const INPUT_DATA_VARIABLE = 'GRIDGATE_INPUT_DATA';
+/** Characters of a path in an application status. */
+const SHOWN = 200;
 
 /** The catalogue paths that a manifest names as input data, which were checked when it was submitted. */
 export function inputDataOf({ manifest }: Pick<RunOrder, 'manifest'>): string[] {
@@ -26,28 +28,63 @@ export function inputDataVariables(
     : { [INPUT_DATA_VARIABLE]: `${directory}/${INPUT_DATA_FILE}` };
 }
 
+/** What a run is told of its input data, and what is brought to it. */
+export interface RunInputs {
+  /** JSON text: by `LFN:<path>` the replicas with an address, the size in bytes and the checksum. Absent without input data. */
+  text?: string | undefined;
+  /** Files that are fetched into its directory before it starts. */
+  fetched: FetchedPath[];
+}
+
+/** A file of the catalogue that is fetched. */
+export interface FetchedPath {
+  path: string;
+  /** Bytes. */
+  size: number | bigint;
+}
+
 /**
- * Where the input data of a run lies, as JSON text: by `LFN:<path>` the replicas with an
- * address, the size in bytes and the checksum. Undefined for a job without input data. Throws RunFault when a file is not in the
- * catalogue any more, and Problem `service.unavailable` while the catalogue is away.
+ * Where the input data of a run lies. Throws RunFault when a file is not in the catalogue any more, or one of its sandbox cannot be
+ * fetched, and Problem `service.unavailable` while the catalogue is away.
  */
-export async function inputDataText(
+export async function inputsOf(
   order: RunOrder,
   catalogue: InputDataCatalogue,
-): Promise<string | undefined> {
+): Promise<RunInputs | undefined> {
   const paths = inputDataOf(order);
-  if (paths.length === 0) return undefined;
+  const { sandbox, inputData } = fetchedPaths(order.manifest);
+  if (paths.length + sandbox.length === 0) return undefined;
   const submitter = { user: order.owner, group: order.ownerGroup };
-  const files = await catalogue.files(submitter, paths);
+  const files = await catalogue.files(submitter, [...new Set([...paths, ...sandbox])]);
   const missing = paths.filter((path) => !files.has(path));
   if (missing.length > 0) throw new RunFault(MINOR.inputDataMissing, notInCatalogue(missing));
-  const told = [...files].map(([path, { size, checksum, replicas }]) => {
-    return [`LFN:${path}`, { replicas, size_bytes: size, checksum }];
+  const unfetched = sandbox.find((path) => !files.get(path)?.isFetched);
+  if (unfetched !== undefined) {
+    const app = `${unfetched.slice(0, SHOWN)} lies at no storage element with an address`;
+    const fault = files.has(unfetched) ? app : notInCatalogue([unfetched]);
+    throw new RunFault(MINOR.inputFilesFailed, fault);
+  }
+  const fetched = new Set([...sandbox, ...inputData]);
+  return {
+    ...(paths.length > 0 && { text: textOf(paths, files) }),
+    fetched: [...fetched].flatMap((path) => {
+      const file = files.get(path);
+      return file?.isFetched ? [{ path, size: file.size }] : [];
+    }),
+  };
+}
+
+function textOf(paths: readonly string[], files: ReadonlyMap<string, InputFile>): string {
+  const told = paths.flatMap((path): [string, unknown][] => {
+    const file = files.get(path);
+    if (!file) return [];
+    const { size, checksum, replicas } = file;
+    return [[`LFN:${path}`, { replicas, size_bytes: size, checksum }]];
   });
   return `${stringifyJson(Object.fromEntries(told))}\n`;
 }
 
-/** Writes the text of `inputDataText` into the directory of a run. */
+/** Writes the text of `inputsOf` into the directory of a run. */
 export async function writeInputData(
   text: string | undefined,
   { directory, owner }: { directory: string; owner?: { uid: number; gid: number } | undefined },
@@ -65,5 +102,5 @@ export async function writeInputData(
 /** The application status of a job whose input data is missing. */
 export function notInCatalogue(missing: readonly string[]): string {
   const more = missing.length > 1 ? ` and ${missing.length - 1} more` : '';
-  return `${(missing[0] ?? '').slice(0, 200)}${more} not in the catalogue`;
+  return `${(missing[0] ?? '').slice(0, SHOWN)}${more} not in the catalogue`;
 }

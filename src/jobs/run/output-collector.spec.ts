@@ -34,7 +34,7 @@ describe('collectOutput', () => {
   ): Promise<Collected> => {
     const account = uid ?? process.getuid?.();
     const places = { directory, files: files ?? new Map<string, string>(), uid: account };
-    const wish = { wanted, inputs: [], ...limits, ...more };
+    const wish = { wanted, inputs: [], fetched: [], ...limits, ...more };
     return collectOutput({ ...places, ...(seenAs === undefined ? {} : { seenAs }) }, wish);
   };
   const names = async (...args: Parameters<typeof collect>) => {

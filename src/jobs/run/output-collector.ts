@@ -27,6 +27,8 @@ export interface CollectWish {
   wanted: readonly string[];
   /** Names of the files that the job was given. */
   inputs: readonly string[];
+  /** Names of the files of the catalogue that were brought to it: no output, unless they are wanted by these names. */
+  fetched: readonly string[];
   maxBytes: number;
   maxFiles: number;
   /** What a job may write into one file, where the kernel cuts it. */
@@ -49,11 +51,13 @@ export async function collectOutput(places: OutputPlaces, wish: CollectWish): Pr
   const maxLookedAt = wish.maxLookedAt ?? MAX_LOOKED_AT;
   const finder = await OutputFinder.open(places, maxLookedAt);
   const { found, missing } = await findWanted(finder, wish.wanted);
+  for (const name of wish.fetched) if (!wish.wanted.includes(name)) found.delete(name);
   const packing = new Packing(finder, wish);
   for (const one of found.values()) await packing.add(one);
   const { leftOut } = finder;
+  const given = new Set([...wish.inputs, ...wish.fetched]);
   const isKnown = (name: string): boolean =>
-    found.has(name) || leftOut.has(name) || wish.inputs.includes(name);
+    found.has(name) || leftOut.has(name) || given.has(name);
   const others = await OutputFinder.open(places, maxLookedAt);
   return {
     files: packing.files,

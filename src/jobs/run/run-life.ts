@@ -141,8 +141,8 @@ export class RunLife<R extends Run> {
   private async keepOutput(run: R): Promise<Output> {
     const { config, logger } = this.parts;
     const { maxSandboxBytes: maxBytes, jobOutputBytes: maxFileBytes } = config;
-    const { outputs: wanted, inputs } = run.plan;
-    const wish = { wanted, inputs, maxBytes, maxFiles: MAX_OUTPUT_FILES, maxFileBytes };
+    const { outputs: wanted, inputs, fetched } = run.plan;
+    const wish = { wanted, inputs, fetched, maxBytes, maxFiles: MAX_OUTPUT_FILES, maxFileBytes };
     const found = await collectOutput(this.place.outputOf(run), wish);
     const parameters = parametersOf(found);
     try {

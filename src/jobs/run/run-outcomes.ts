@@ -7,9 +7,10 @@ import type { SandboxService } from '../sandbox/sandbox.service.js';
 import type { SandboxStore } from '../sandbox/sandbox.store.js';
 import { MINOR } from '../state/job-state.js';
 import type { Move } from '../state/jobs.repository.js';
-import type { HeldRuns, InputDataCatalogue, RunLeft, RunOrder } from './executor.js';
-import { inputDataText } from './input-data.js';
+import type { HeldRuns, InputDataCatalogue, OpenedFile, RunLeft, RunOrder } from './executor.js';
+import { inputsOf, type RunInputs } from './input-data.js';
 import type { JobToken, JobTokens } from './job-tokens.js';
+import { RunFault } from './run-plan.js';
 import type { RunReports } from './run-reports.js';
 import type { RunResult, RunReturn, RunService, RunSite, RunStart } from './run-service.js';
 import { usageParameters } from './run-usage.js';
@@ -136,8 +137,15 @@ export class RunOutcomes implements RunService {
     return this.parts.store.open(inputSandbox ?? '');
   }
 
-  async inputData(run: RunOrder): Promise<string | undefined> {
-    return inputDataText(run, this.parts.catalogue);
+  async inputs(run: RunOrder): Promise<RunInputs | undefined> {
+    return inputsOf(run, this.parts.catalogue);
+  }
+
+  async openFetched(run: RunOrder, paths: readonly string[]): Promise<OpenedFile[]> {
+    const { owner: user, ownerGroup: group, setup } = run;
+    const opened = await this.parts.catalogue.open({ user, group, setup }, paths);
+    if (opened) return opened;
+    throw new RunFault(MINOR.inputResolution, 'Its submitter may not read its files any more');
   }
 
   async token(run: RunOrder): Promise<JobToken | undefined> {

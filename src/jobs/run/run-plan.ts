@@ -1,7 +1,7 @@
 import type { JsonValue } from '#src/kernel/index.js';
 import { splitArguments } from '../manifest/arguments.js';
 import { environmentOf } from '../manifest/execution-environment.js';
-import { INPUT_DATA_FILE } from '../manifest/manifest-places.js';
+import { fetchedNames, fetchesFiles, INPUT_DATA_FILE } from '../manifest/manifest-places.js';
 import type { RunOrder } from './executor.js';
 
 /** Programs of a site are looked for here; a site's option `path` replaces it. */
@@ -24,8 +24,10 @@ export interface RunPlan {
   stdout: string;
   stderr: string;
   outputs: string[];
-  /** Names of the files that the job finds in its directory. */
+  /** Names of the files that the job finds in its directory, but for those of the catalogue. */
   inputs: string[];
+  /** Names of the files of the catalogue that are brought to it: no output, unless one is named as such. */
+  fetched: string[];
   environment: Record<string, string>;
   arguments: string[];
 }
@@ -43,6 +45,7 @@ export function planOf(order: Pick<RunOrder, 'manifest'>): RunPlan {
       ...listOf(manifest['InputSandbox'] ?? []),
       ...(manifest['InputData'] === undefined ? [] : [INPUT_DATA_FILE]),
     ],
+    fetched: fetchesFiles(manifest) ? [...fetchedNames(manifest).values()] : [],
     environment: environmentOf(manifest['ExecutionEnvironment'] ?? {}) ?? {},
     arguments: splitArguments(manifest['Arguments'] as string | string[] | undefined),
   };

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
-import type { RunLeft, RunOrder } from './executor.js';
+import type { OpenedFile, RunLeft, RunOrder } from './executor.js';
+import type { RunInputs } from './input-data.js';
 import type { JobToken } from './job-tokens.js';
 import type { RunUsage } from './run-usage.js';
 
@@ -73,8 +74,10 @@ export interface RunService {
   keepOutput(run: RunOrder, files: readonly ArchiveFile[]): Promise<string>;
   /** The archive of the input sandbox of a run that has one. Rejects with SandboxMissingError when it is not in the store. */
   openInput(run: RunOrder): Promise<Readable>;
-  /** JSON text that tells a job where its input data lies; undefined for one without. Rejects with RunFault when a file is gone. */
-  inputData(run: RunOrder): Promise<string | undefined>;
+  /** What it is told of its input data and what is brought to it; undefined for one without. Rejects with RunFault when a file is gone. */
+  inputs(run: RunOrder): Promise<RunInputs | undefined>;
+  /** What opens some of the files that are brought to it. Rejects with RunFault when its submitter has no right to anything any more. */
+  openFetched(run: RunOrder, paths: readonly string[], signal?: AbortSignal): Promise<OpenedFile[]>;
   /** A token for a job that asked for one. Rejects with RunFault when its submitter has no right to it any more. */
   token(run: RunOrder): Promise<JobToken | undefined>;
   /** What the site of a run gives its jobs now. */

@@ -72,6 +72,7 @@ export const MINOR = {
   waitingForJobs: 'Waiting for other jobs',
   dependencyFailed: 'Dependency failed',
   matched: 'Job Received by Agent',
+  inputResolution: 'Input Data Resolution',
   submitting: 'Submitting To CE',
   application: 'Application',
   initialization: 'Job Wrapper Initialization',

@@ -1,4 +1,4 @@
-import { cataloguePath } from '../manifest/manifest-places.js';
+import { cataloguePath, LFN } from '../manifest/manifest-places.js';
 import { environmentOf } from '../manifest/execution-environment.js';
 import type { JobRequest } from '../manifest/manifest.js';
 import { pointerTo, type ManifestWarning } from '../manifest/manifest-warning.js';
@@ -23,6 +23,8 @@ export interface NamedProgram {
 interface Mention {
   place: number;
   pointer: string;
+  /** The file is to be brought to the job. */
+  isFetched: boolean;
 }
 
 const MAX_PROGRAMS = 100;
@@ -47,7 +49,10 @@ export class NamedResources {
   /** Takes what a job names; the jobs of one manifest come one after the other. */
   note(job: JobRequest, place: number): void {
     this.noteProgram(job, place);
-    if (job.inputData.length > 0) this.noteFiles(job, place);
+    if (job.inputData.length > 0) {
+      this.noteFiles(job, place, 'InputData', job.manifest['InputDataPolicy'] === 'download');
+    }
+    this.noteFiles(job, place, 'InputSandbox', true);
   }
 
   private noteProgram(job: JobRequest, place: number): void {
@@ -66,20 +71,26 @@ export class NamedResources {
     }
   }
 
-  private noteFiles({ manifest }: JobRequest, place: number): void {
-    const value = manifest['InputData'];
+  private noteFiles(
+    { manifest }: JobRequest,
+    place: number,
+    key: 'InputData' | 'InputSandbox',
+    isFetched: boolean,
+  ): void {
+    const value = manifest[key] ?? [];
     const texts = (Array.isArray(value) ? value : [value]) as string[];
     texts.forEach((text, index) => {
       const path = cataloguePath(text);
-      if (path === '') return;
+      if (path === '' || (key === 'InputSandbox' && !LFN.test(text))) return;
       const mentions = this.files.get(path);
       if (!mentions && this.files.size >= MAX_FILES) return;
       if (mentions && (mentions.at(-1)?.place === place || mentions.length >= this.maxPlaces)) {
         return;
       }
-      const pointer = pointerTo('InputData', ...(Array.isArray(value) ? [index] : []));
-      if (mentions) mentions.push({ place, pointer });
-      else this.files.set(path, [{ place, pointer }]);
+      const pointer = pointerTo(key, ...(Array.isArray(value) ? [index] : []));
+      const mention = { place, pointer, isFetched };
+      if (mentions) mentions.push(mention);
+      else this.files.set(path, [mention]);
     });
   }
 }

@@ -1,13 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
-import { Delegations, type Principal } from '#src/auth/index.js';
+import { Delegations, requireInputs, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { RegistryService } from '#src/registry/index.js';
+import { RegistryService, takesFilesOf, type RegistrySnapshot } from '#src/registry/index.js';
 import { Dependencies } from '../dependencies/dependencies.js';
 import type { RequestLinks } from '../dependencies/request-links.js';
 import { countSite, WaitingLimits, type Newcomers } from '../limits/waiting-limits.js';
 import type { ManifestContext } from '../manifest/manifest.js';
 import type { ManifestWarning } from '../manifest/manifest-warning.js';
+import { fetchedPaths, fetchesFiles } from '../manifest/manifest-places.js';
 import { isOwnProgram, ONLY_OWN_PROGRAMS } from '../manifest/own-programs.js';
 import type { SharedManifest } from '../manifest/stored-manifest.js';
 import { BodyHash } from './body-hash.js';
@@ -58,19 +59,8 @@ export class SubmitCheck {
     { lines, writer, key }: { lines: LineSpool; writer: LineWriter; key?: string | undefined },
   ): Promise<Prepared> {
     const registry = await this.registry.current();
-    const siteList = registry.sitesOf(principal);
-    const context: ManifestContext = {
-      user: principal.user,
-      dn: principal.dn,
-      group: principal.group,
-      setup: principal.setup,
-      vo: principal.vo,
-      sites: new Set(siteList.map((site) => site.name)),
-      siteList,
-      drained: new Set(siteList.flatMap(({ name }) => (registry.drainOf(name) ? [name] : []))),
-      files: submission.files.map((file) => file.name),
-      maxInputData: this.config.maxInputData,
-    };
+    const context = this.contextOf(principal, registry, submission);
+    const { siteList } = context;
     const { maxParametricJobs: maxJobs, maxManifestBytes, maxSubmitBytes } = this.config;
     const tokenRights = new TokenRights(this.delegations, principal);
     const bySite = new Map<string, number>();
@@ -79,6 +69,7 @@ export class SubmitCheck {
       { maxJobs, maxManifestBytes, maxSubmitBytes },
       {
         job: (job) => {
+          requireFetched(principal, job.manifest);
           countSite(bySite, job.request.sites, context.sites);
           return lines.add(writer.job(job));
         },
@@ -114,11 +105,40 @@ export class SubmitCheck {
     return { ...prepared, tokenRights: tokenRights.all };
   }
 
+  /** What the rules of the manifests depend on. */
+  private contextOf(
+    principal: Principal,
+    registry: RegistrySnapshot,
+    submission: Submission,
+  ): ManifestContext {
+    const siteList = registry.sitesOf(principal);
+    return {
+      user: principal.user,
+      dn: principal.dn,
+      group: principal.group,
+      setup: principal.setup,
+      vo: principal.vo,
+      sites: new Set(siteList.map((site) => site.name)),
+      siteList,
+      drained: new Set(siteList.flatMap(({ name }) => (registry.drainOf(name) ? [name] : []))),
+      files: submission.files.map((file) => file.name),
+      maxInputData: this.config.maxInputData,
+      hasStorage: registry.storageElements().some((element) => takesFilesOf(element, principal.vo)),
+    };
+  }
+
   private requireOwnProgram(manifest: JsonObject, files: Submission['files']): void {
     const { localPrograms } = this.config;
     if (localPrograms.length === 0 || isOwnProgram(manifest, files, localPrograms)) return;
     throw new Problem('job.forbidden', ONLY_OWN_PROGRAMS);
   }
+}
+
+/** Files that are brought to a job are within the token that submits it. */
+function requireFetched(principal: Principal, manifest: JsonObject): void {
+  if (!fetchesFiles(manifest)) return;
+  const { sandbox, inputData } = fetchedPaths(manifest);
+  requireInputs(principal, [...sandbox, ...inputData]);
 }
 
 /** As the limits of waiting jobs count them. */

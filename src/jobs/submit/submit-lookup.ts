@@ -16,6 +16,8 @@ const PROGRAMS_MS = 500;
 const MAX_SHOWN = 200;
 const NO_ADDRESS =
   'has no replica with an address: register one with its URL as PFN, or have the program fetch it';
+const NOT_FETCHED =
+  'is not brought to the job: no replica of it lies at the address of a storage element';
 
 /**
  * Looks for what the manifests of a request name. What is not there is a warning and no fault: it may
@@ -110,10 +112,16 @@ export class SubmitLookup {
     const found = await this.catalogue.files({ user, group }, [...files.keys()]);
     return [...files].flatMap(([path, mentions]) => {
       const file = found.get(path);
-      if (file && file.replicas.length > 0) return [];
-      const code = file ? 'manifest.input-not-brought' : 'manifest.no-input-file';
-      const detail = `${path.slice(0, MAX_SHOWN)} ${file ? NO_ADDRESS : 'is not in the catalogue'}`;
-      return mentions.map((mention): PlacedWarning => ({ code, detail, ...mention }));
+      const shownPath = path.slice(0, MAX_SHOWN);
+      return mentions.flatMap(({ isFetched, ...mention }): PlacedWarning[] => {
+        if (!file) {
+          const detail = `${shownPath} is not in the catalogue`;
+          return [{ code: 'manifest.no-input-file', detail, ...mention }];
+        }
+        if (isFetched ? file.isFetched : file.replicas.length > 0) return [];
+        const detail = `${shownPath} ${isFetched ? NOT_FETCHED : NO_ADDRESS}`;
+        return [{ code: 'manifest.input-not-brought', detail, ...mention }];
+      });
     });
   }
 }

@@ -37,6 +37,11 @@ export function hasAddress(element: StorageElement): element is AddressedElement
   return element.url !== undefined;
 }
 
+/** True for one that has an address and takes files of the virtual organisation. */
+export function takesFilesOf(element: StorageElement, vo: string | undefined): boolean {
+  return hasAddress(element) && vo !== undefined && element.vos.includes(vo);
+}
+
 /** The directory of the catalogue that lies at its `url`. */
 function baseOf({ base, vos }: AddressedElement): string {
   const [vo, ...others] = vos;

@@ -4,7 +4,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { randomId } from '#src/kernel/index.js';
-import type { RunReport } from '#src/jobs/index.js';
+import type { InputsAnswer, RunReport } from '#src/jobs/index.js';
 import {
   type ArchiveFile,
   type JobToken,
@@ -12,8 +12,10 @@ import {
   pathFault,
   shownName,
   type NewArchive,
+  type OpenedFile,
   packArchive,
   RunFault,
+  type RunInputs,
   type RunLeft,
   type RunOrder,
   type RunResult,
@@ -191,8 +193,20 @@ export class RemoteRunService implements RunService {
     }
   }
 
-  inputData(run: RunOrder): Promise<string | undefined> {
-    return Promise.resolve((run as ClaimedOrder).claimed.inputData);
+  inputs(run: RunOrder): Promise<RunInputs> {
+    const { inputData: text, fetched = [] } = (run as ClaimedOrder).claimed;
+    return Promise.resolve({ text, fetched });
+  }
+
+  async openFetched(
+    run: RunOrder,
+    paths: readonly string[],
+    signal = this.parts.signal,
+  ): Promise<OpenedFile[]> {
+    const options = { json: { paths }, signal };
+    const place = `/runs/${runName(run)}/inputs`;
+    const ask = () => this.parts.link().json<InputsAnswer>('POST', place, options);
+    return (await untilAnswered(ask, signal)).files;
   }
 
   /** The first came with the run. */

@@ -1,7 +1,9 @@
 import { setMaxListeners } from 'node:events';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { Problem, sleep, systemClock } from '#src/kernel/index.js';
+import { Session } from '#src/http-client/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import type { ReportAnswer, RunReport, WorkerFacts } from '#src/jobs/index.js';
 import { isAway, type RunOrder } from '#src/jobs/run/index.js';
@@ -69,7 +71,8 @@ export async function runWorker(
   await mkdir(spool, { recursive: true, mode: 0o700 });
   const closing = new AbortController();
   setMaxListeners(0, closing.signal, signals.stop); // each request that waits has one
-  const worker = new Worker(settings, { spool, signal: closing.signal });
+  const storageCa = await trustFile(settings);
+  const worker = new Worker(settings, { spool, storageCa, signal: closing.signal });
   try {
     return await worker.run(signals);
   } catch (error) {
@@ -82,17 +85,40 @@ export async function runWorker(
   }
 }
 
+/** A file with the CAs of GRID_STORAGE_CA and those that Node.js trusts; undefined for these alone. */
+async function trustFile({ directory, config }: WorkerSettings): Promise<string | undefined> {
+  const { storageCa } = config;
+  if (storageCa === undefined) return undefined;
+  const path = join(directory, 'spool', 'storage-ca.pem');
+  try {
+    await writeFile(path, [...rootCertificates, await readFile(storageCa, 'utf8')].join('\n'));
+    return path;
+  } catch (error) {
+    const text = `GRID_STORAGE_CA ${storageCa} cannot be read`;
+    throw new WorkerStartError(text, undefined, error);
+  }
+}
+
+/** What a worker has before its parts. */
+interface WorkerPlace {
+  spool: string;
+  /** File with the CAs of storage elements; undefined for those that Node.js trusts. */
+  storageCa: string | undefined;
+  signal: AbortSignal;
+}
+
 /** The parts of a worker, and the order in which they begin and end. */
 class Worker {
   private readonly executor: LocalProcessExecutor;
   private readonly service: RemoteRunService;
+  private readonly storage: Session;
   private link: WorkerLink | undefined;
   private isOpen = false;
   private readonly sinceSeconds = secondsOfBoot();
 
   constructor(
     private readonly settings: WorkerSettings,
-    { spool, signal }: { spool: string; signal: AbortSignal },
+    { spool, storageCa, signal }: WorkerPlace,
   ) {
     const { config, logger, machine, allowsNetwork } = settings;
     const link = (): WorkerLink => this.whenConnected();
@@ -112,8 +138,12 @@ class Worker {
       ...{ spool, allowsNetwork, secondsOfBoot, signal },
     });
     const boot = bootId();
+    this.storage = new Session({
+      ...{ verify: storageCa ?? true, default_timeout: config.storageTimeout, use_netrc: false },
+    });
     this.executor = new LocalProcessExecutor({
       ...{ config, logger, machine, clock: systemClock, service: this.service },
+      storage: this.storage,
       orderText: (order: RunOrder) => orderText(order as ClaimedOrder, boot),
     });
   }
@@ -148,6 +178,7 @@ class Worker {
   async close(): Promise<void> {
     if (this.isOpen) await this.executor.close();
     await this.link?.close();
+    await this.storage.close();
   }
 
   private async open(): Promise<IsolationLevel> {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '#src/kernel/index.js';
+import type { Session } from '#src/http-client/index.js';
 import type { WorkerConfig } from './worker-config.js';
 import type { Logger } from '#src/runtime/index.js';
 import {
@@ -14,6 +15,7 @@ import {
   type RunService,
 } from '#src/jobs/run/index.js';
 import { shortMemory } from '../isolation/memory-group.js';
+import { InputFetcher } from './fetch-inputs.js';
 import type { Machine } from './machine-load.js';
 import { LocalRun } from './local-run.js';
 import type { LocalPlace } from './open-place.js';
@@ -30,6 +32,8 @@ export interface LocalProcessParts {
   logger: Logger;
   clock: Clock;
   service: RunService;
+  /** The way to storage elements. */
+  storage: Session;
   /** What jobs may have of the machine. */
   machine: Machine;
   /** What is kept of an order in the directory of its run. */
@@ -44,6 +48,7 @@ export class LocalContext {
   readonly cleaner: RunCleaner;
   readonly life: RunLife<LocalRun>;
   readonly gate: StartGate;
+  readonly fetcher: InputFetcher;
 
   constructor(
     readonly parts: LocalProcessParts,
@@ -52,6 +57,7 @@ export class LocalContext {
     const { config, clock, logger, service } = parts;
     this.cleaner = new RunCleaner(place, parts, this.watcher);
     this.life = new RunLife(parts, this.cleaner, service);
+    this.fetcher = new InputFetcher(parts);
     this.gate = new StartGate(place.root.path, config.localMinFreeBytes, clock, logger);
   }
 

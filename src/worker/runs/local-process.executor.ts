@@ -6,7 +6,8 @@ import { MachineLoad, type Share } from './machine-load.js';
 import { closeInherited, logIsolation, openPlace } from './open-place.js';
 import { ownProcessors } from './processors.js';
 import { runName, notedGpus } from './run-directory.js';
-import { launchRun, prepareRun } from './run-launch.js';
+import { InputsAwayError } from './fetch-inputs.js';
+import { completeRun, launchRun, prepareRun } from './run-launch.js';
 import { RunPace } from './run-pace.js';
 import { endOf } from './run-end.js';
 import { isNeverStarted, untilEnd, wasStarted } from './run-recovery.js';
@@ -48,6 +49,7 @@ export class LocalProcessExecutor {
   private readonly ready: LocalRun[] = [];
   private preparing = 0;
   private collecting = 0;
+  private fetching = 0;
   private isClosed = false;
   /** Set by `open`, before which nothing else is called. */
   private context!: LocalContext;
@@ -142,8 +144,10 @@ export class LocalProcessExecutor {
     this.isClosed = true;
     await this.stopRounds();
     await Promise.allSettled(this.takeUnstarted().map((run) => this.requeue(run)));
+    for (const run of this.runs.values()) run.fetching.abort();
     const deadline = Date.now() + 3_000;
-    while (this.collecting + this.preparing > 0 && Date.now() < deadline) await sleep(20);
+    while (this.collecting + this.preparing + this.fetching > 0 && Date.now() < deadline)
+      await sleep(20);
     await this.context.watcher.close();
     closeRunRoot(this.context.place.root);
     this.context.place.groups?.close();
@@ -214,6 +218,7 @@ export class LocalProcessExecutor {
 
   /** Resolves when the payload has ended and its place is free. */
   private async launch(run: LocalRun): Promise<void> {
+    if (run.inputs.fetched.length > 0 && !(await this.fetch(run))) return;
     const startedAt = this.context.now();
     const permission = await this.context.life.begin(run, { startedAt, from: ['Matched'] });
     if (typeof permission === 'object') run.startUntilSeconds = permission.untilSeconds;
@@ -234,6 +239,25 @@ export class LocalProcessExecutor {
     }
     this.pace.learn(run.wallSeconds ?? 0);
     this.collect(run);
+  }
+
+  /** Brings files of the catalogue to a run in its place. False when it does not start: it goes back, or has failed. */
+  private async fetch(run: LocalRun): Promise<boolean> {
+    this.fetching += 1;
+    try {
+      const { work: directory } = this.context.place.isolation.placesOf(run.directory.path);
+      const { signal } = run.fetching;
+      const text = await this.context.fetcher.fetch(run, { directory, signal });
+      await completeRun(this.context, run, text);
+      return true;
+    } catch (error) {
+      if (run.fetching.signal.aborted) await this.requeue(run);
+      else if (error instanceof InputsAwayError) await this.requeue(run, error.message);
+      else await this.refuse(run, error);
+      return false;
+    } finally {
+      this.fetching -= 1;
+    }
   }
 
   /** Brings the output home beside the next run; its place is free already. */
@@ -275,6 +299,7 @@ export class LocalProcessExecutor {
       this.forget(run);
       return;
     }
+    run.fetching.abort();
     await this.context.cleaner.endProcesses(run); // whoever waits for its end collects it
   }
 
@@ -284,8 +309,8 @@ export class LocalProcessExecutor {
     this.forget(run);
   }
 
-  private async requeue(run: LocalRun): Promise<void> {
-    await this.context.life.requeue(run);
+  private async requeue(run: LocalRun, reason?: string): Promise<void> {
+    await this.context.life.requeue(run, reason);
     this.forget(run);
   }
 
@@ -308,6 +333,7 @@ export class LocalProcessExecutor {
   private async recover(kept: KeptRun): Promise<void> {
     const run = this.newRun(kept);
     try {
+      run.inputs = (await this.parts.service.inputs(run.order)) ?? run.inputs;
       if (await wasStarted(this.context, run, kept.boot)) this.attach(run);
       else this.forget(run);
     } catch (error) {

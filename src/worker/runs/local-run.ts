@@ -1,4 +1,4 @@
-import { type RunOrder, type RunPlan, SITE_PATH } from '#src/jobs/run/index.js';
+import { type RunInputs, type RunOrder, type RunPlan, SITE_PATH } from '#src/jobs/run/index.js';
 import type { Gpu } from './gpus.js';
 import type { Share } from './machine-load.js';
 import type { RunDirectory, StartRecord } from './run-directory.js';
@@ -9,6 +9,10 @@ export class LocalRun {
   /** PATH of its site. */
   path = SITE_PATH;
   program = '';
+  /** What it is told of its input data, and what is brought to it. */
+  inputs: RunInputs = { fetched: [] };
+  /** Ends what is on its way to it. */
+  readonly fetching = new AbortController();
   /** Its site lets its jobs use the network. */
   hasNetwork = false;
   /** When its token is to be replaced, milliseconds; Infinity for a run without one. */

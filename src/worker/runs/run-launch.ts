@@ -2,7 +2,6 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { MachineFault } from '#src/kernel/index.js';
 import {
-  catalogueInputs,
   gpusOf,
   inputDataVariables,
   isAway,
@@ -47,8 +46,8 @@ const SPARE_TASKS = 64;
 const OTHER_TASKS = 4_096;
 
 /**
- * Makes everything ready that a run needs before its start. What a job can write is given to it as the last step, and
- * nothing in it is touched any more before the job is over. Throws RunFault when it can never start, and Problem
+ * Makes everything ready that a run needs before its start, but for files of the catalogue. What a job can write is given to it as the last
+ * step, after them, and nothing in it is touched any more before the job is over. Throws RunFault when it can never start, and Problem
  * `service.unavailable` while the database or the sandbox store is away: that says nothing about the job.
  */
 export async function prepareRun(context: LocalContext, run: LocalRun): Promise<void> {
@@ -58,14 +57,8 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   directory.create(place.accounts !== undefined);
   directory.writeOrder(parts.orderText(order));
   if (place.accounts) run.uid = await place.accounts.take(directory.path);
-  if (catalogueInputs(order).length > 0) {
-    throw new RunFault(MINOR.inputFilesFailed, 'Files of the catalogue cannot be fetched here');
-  }
   if (order.inputSandbox !== null) await unpackInput(context, run);
-  await writeInputData(await service.inputData(order), {
-    directory: directory.work,
-    owner: run.uid === undefined ? undefined : { uid: run.uid, gid: run.uid },
-  });
+  run.inputs = (await service.inputs(order)) ?? run.inputs;
   await refuseForeignProgram(run, parts.config.localPrograms);
   const { path = SITE_PATH, hasNetwork } = await service.siteOf(order);
   run.path = path;
@@ -75,7 +68,19 @@ export async function prepareRun(context: LocalContext, run: LocalRun): Promise<
   if (uploaded !== undefined) chmodSync(join(directory.work, uploaded), 0o755);
   await requireInterpreter(run, place.isolation);
   await giveToken(context, run);
-  directory.handOver(run.uid, launchOf(context, run));
+  if (run.inputs.fetched.length === 0) await completeRun(context, run, run.inputs.text);
+}
+
+/** Writes the text that tells a run where its input data lies, and gives the run what is its own. */
+export async function completeRun(
+  context: LocalContext,
+  run: LocalRun,
+  text: string | undefined,
+): Promise<void> {
+  const { directory, uid } = run;
+  const owner = uid === undefined ? undefined : { uid, gid: uid };
+  await writeInputData(text, { directory: directory.work, owner });
+  directory.handOver(uid, launchOf(context, run));
 }
 
 /** Whether a job may use the machine's network, which its site gives it; the registry may have changed since the start. */

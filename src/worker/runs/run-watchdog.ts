@@ -70,16 +70,20 @@ export class RunWatchdog {
     if (use.isHiding) {
       return `${LIMIT_REASONS.memory}|Has a process whose open files the service cannot see`;
     }
-    return this.overDisk(use);
+    return this.overDisk(run, use);
   }
 
-  private overDisk({ disk }: RunUse): string | undefined {
+  /** Files of the catalogue that were brought to it count for nothing. */
+  private overDisk({ inputs, plan }: LocalRun, { disk }: RunUse): string | undefined {
     const { jobDiskBytes, jobFiles } = this.context.parts.config;
     if (disk === undefined) return undefined;
-    if (disk.bytes > jobDiskBytes) {
+    const broughtBytes = inputs.fetched.reduce((sum, { size }) => sum + Number(size), 0);
+    const brought = plan.fetched.reduce((sum, name) => sum + name.split('/').length, 0);
+    if (disk.bytes > jobDiskBytes + broughtBytes) {
       return `${LIMIT_REASONS.disk}|Used more than ${Math.floor(jobDiskBytes / MIB)} MiB of disk`;
     }
-    if (disk.entries > jobFiles) return `${LIMIT_REASONS.files}|Had more than ${jobFiles} files`;
+    if (disk.entries > jobFiles + brought)
+      return `${LIMIT_REASONS.files}|Had more than ${jobFiles} files`;
     if (disk.closed !== undefined) {
       return `${LIMIT_REASONS.disk}|Has a directory that the service cannot look into`;
     }

@@ -18,6 +18,8 @@ export const WORKER_SETTINGS = [
   'jobFiles',
   'maxSandboxBytes',
   'sandboxStore',
+  'storageCa',
+  'storageTimeout',
   'slurmWorkDir',
   'tlsKey',
   'idProvidersFile',

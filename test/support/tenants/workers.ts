@@ -47,5 +47,8 @@ export const WORKERS: Record<string, WorkerExpectation> = {
   'POST /workers/{id}/reads': ownRoute('/reads', { json: { id: '1' } }),
   'GET /workers/{id}/runs/{run}/input': ownRoute('/runs/1.1/input'),
   'PUT /workers/{id}/runs/{run}/output': ownRoute('/runs/1.1/output', { body: 'x' }),
+  'POST /workers/{id}/runs/{run}/inputs': ownRoute('/runs/1.1/inputs', {
+    json: { paths: ['/vo/f'] },
+  }),
   'POST /workers/{id}/runs/{run}/token': ownRoute('/runs/1.1/token'),
 };

@@ -5,7 +5,7 @@ import { SandboxDamagedError, SandboxMissingError } from '../../sandbox/sandbox.
 import { MINOR } from '../../state/job-state.js';
 import { catalogueInputs, RunFault, SITE_PATH } from '../../run/run-plan.js';
 import type { RunOrder } from '../../run/executor.js';
-import { inputDataText, writeInputData } from '../../run/input-data.js';
+import { inputsOf, writeInputData } from '../../run/input-data.js';
 import type { BatchAccount } from './batch-accounts.js';
 import { isSameShape, pathOf, shapeOf, wallSecondsOf, type BatchShape } from './batch-shape.js';
 import { isOfBatch } from './controller-view.js';
@@ -330,7 +330,8 @@ export class SlurmSubmitter {
     await directory.stage({ key, account }, wrapper, async (work) => {
       await this.unpackInput(order, work, account);
       const owner = accounts.givesFiles ? account : undefined;
-      await writeInputData(await inputDataText(order, catalogue), { directory: work, owner });
+      const inputs = await inputsOf(order, catalogue);
+      await writeInputData(inputs?.text, { directory: work, owner });
     });
   }
 

@@ -1,4 +1,5 @@
 import type { JsonObject } from '#src/kernel/index.js';
+import type { OpenedFile } from '../../run/executor.js';
 
 /** A run by its name: `<jid>.<attempt>`. */
 export type RunKey = string;
@@ -43,12 +44,20 @@ export interface ClaimedRun {
   inputSandbox?: string;
   /** JSON text that tells it where its input data lies. */
   inputData?: string;
+  /** Files of the catalogue that are brought to it, which `POST /workers/<id>/runs/<run>/inputs` opens; sizes in bytes. */
+  fetched?: { path: string; size: number | bigint }[];
   token?: ClaimedToken;
   /** PATH of the site, and whether its jobs may use the network of the machine. */
   path?: string;
   hasNetwork?: true;
   /** To the service's own worker: what the site declares to have. */
   declared?: { processors?: number | undefined; ramMB?: number | undefined };
+}
+
+/** Answer to the question for some of the files that are brought to a run. */
+export interface InputsAnswer {
+  /** Without those that its submitter may not read any more. */
+  files: OpenedFile[];
 }
 
 /** A token for a job that asked for one. */

@@ -6,9 +6,15 @@ import { OutputReadsRepository } from '../../matching/output-reads.repository.js
 import { executorOf } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { CurrentWorker, WorkerRoute } from '../worker-route.decorator.js';
-import type { ClaimAnswer, ClaimedToken, ReportAnswer } from './protocol.js';
+import type { ClaimAnswer, ClaimedToken, InputsAnswer, ReportAnswer } from './protocol.js';
 import { WorkerClaims } from './worker-claims.js';
-import { ClaimBody, OutputReadBody, ReportsBody, reportsOf } from './worker-exchange.request.js';
+import {
+  ClaimBody,
+  InputsBody,
+  OutputReadBody,
+  ReportsBody,
+  reportsOf,
+} from './worker-exchange.request.js';
 import { WorkerOutputs } from './worker-outputs.js';
 import { WorkerReports } from './worker-reports.js';
 import { WorkerRuns } from './worker-runs.js';
@@ -73,6 +79,18 @@ export class WorkerExchangeController {
     const archive = await this.outputs.input(worker, run);
     response.setHeader('Content-Type', 'application/gzip');
     await pipeline(archive, response);
+  }
+
+  /** What opens files of the catalogue that are brought to a run, for 15 minutes; none of it is kept. */
+  @Post('runs/:run/inputs')
+  @HttpCode(200)
+  @WorkerRoute()
+  async inputs(
+    @CurrentWorker() worker: WorkerEntity,
+    @Param('run') run: string,
+    @Body() { paths }: InputsBody,
+  ): Promise<InputsAnswer> {
+    return this.outputs.openFetched(worker, run, paths);
   }
 
   /** Keeps the output of a run, a tar.gz, until its end is reported. */

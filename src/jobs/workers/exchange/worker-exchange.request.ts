@@ -22,6 +22,9 @@ const MOST_CLAIMED = 200;
 /** So long may a claim wait at most. */
 export const MOST_WAIT_SECONDS = 25;
 const MOST_REPORTS = 200;
+/** Files that are opened at once. */
+const MOST_INPUTS = 100;
+const MOST_PATH = 1_024;
 const MOST_NUMBER = 1e15;
 /** Characters of an archive of 64 KiB in base64. */
 const MOST_ARCHIVE = 4 * Math.ceil((64 * 1024) / 3);
@@ -30,6 +33,11 @@ const MOST_NAMES = 32 * 1024;
 const MOST_CONTENT = 4 * Math.ceil((256 * 1024) / 3);
 const isBase64 = (content: unknown): boolean => /^[A-Za-z0-9+/]*={0,2}$/.test(String(content));
 const RUN_KEY = /^[1-9]\d{0,18}\.[1-9]\d{0,8}$/;
+const arePaths = (paths: unknown): boolean =>
+  Array.isArray(paths) &&
+  paths.length > 0 &&
+  paths.length <= MOST_INPUTS &&
+  paths.every((path) => typeof path === 'string' && path.length <= MOST_PATH);
 const areRuns = (runs: unknown): boolean =>
   Array.isArray(runs) &&
   runs.length <= MOST_RUNS &&
@@ -139,6 +147,13 @@ export class OutputReadBody implements OutputReadAnswer {
   @Type(() => OutputPartRequest)
   @IsObject()
   part?: OutputPartRequest;
+}
+
+/** Body of `POST /workers/<id>/runs/<run>/inputs`. */
+@Shape({ limitBytes: 512 * 1024 })
+export class InputsBody {
+  @Check(arePaths, { message: `is no list of 1 to ${MOST_INPUTS} paths` })
+  paths!: string[];
 }
 
 const text = (maxLength = 255): Schema => ({ type: 'string', maxLength });

@@ -1,8 +1,10 @@
 import { Readable } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
-import { Problem } from '#src/kernel/index.js';
+import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import type { HeldJob } from '../../run/executor.js';
+import { fetchedPaths } from '../../manifest/manifest-places.js';
+import { RunFault } from '../../run/run-plan.js';
 import { parseJid } from '../../state/job.js';
 import { SandboxService } from '../../sandbox/sandbox.service.js';
 import {
@@ -10,9 +12,9 @@ import {
   SandboxMissingError,
   type SandboxStore,
 } from '../../sandbox/sandbox.store.js';
-import { executorOf } from '../worker.js';
+import { backendOf, executorOf } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
-import type { EndedReport, RunKey } from './protocol.js';
+import type { EndedReport, InputsAnswer, RunKey } from './protocol.js';
 import { WorkerRunsRepository } from './worker-runs.repository.js';
 import { isUnderWay, WorkerRuns } from './worker-runs.js';
 
@@ -36,6 +38,7 @@ export class WorkerOutputs {
 
   constructor(
     @Inject(CONFIG) private readonly config: Config,
+    @Inject(CLOCK) private readonly clock: Clock,
     @Inject(SANDBOX_STORE) private readonly store: SandboxStore,
     private readonly sandboxes: SandboxService,
     private readonly runs: WorkerRuns,
@@ -51,6 +54,35 @@ export class WorkerOutputs {
     } catch (cause) {
       if (!(cause instanceof SandboxMissingError)) throw cause;
       throw new Problem('job.not-found', 'The input sandbox is not in the store', { cause });
+    }
+  }
+
+  /**
+   * What opens files of the catalogue that are brought to a run which has not begun; with the first of them its history says so. Throws
+   * Problem 404 when the worker does not hold it so, or a path is none of its files.
+   */
+  async openFetched(
+    worker: WorkerEntity,
+    run: RunKey,
+    paths: readonly string[],
+  ): Promise<InputsAnswer> {
+    const job = await this.heldRun(worker, run);
+    const { sandbox, inputData } = fetchedPaths(job.manifest);
+    const known = new Set([...sandbox, ...inputData]);
+    const isKnown = paths.every((path) => known.has(path));
+    if (job.status !== 'Matched' || !isKnown) throw noSuchRun(run);
+    const service = this.runs.serviceOf(worker);
+    try {
+      const files = await service.openFetched(job, paths);
+      const { jid, attempt } = job;
+      const held = { jid, attempt, executor: executorOf(worker) };
+      const now = new Date(this.clock.now());
+      await this.repository.noteFetching(held, { source: backendOf(worker), now });
+      return { files };
+    } catch (error) {
+      if (!(error instanceof RunFault)) throw error;
+      await service.refused(job, error);
+      throw noSuchRun(run);
     }
   }
 

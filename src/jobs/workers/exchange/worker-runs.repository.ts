@@ -1,7 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { Database, type Transaction } from '#src/database/index.js';
 import type { Jid } from '../../state/job.js';
-import type { JobState } from '../../state/job-state.js';
+import { MINOR, type JobState } from '../../state/job-state.js';
+import { BEFORE, noteMoves } from '../../state/logged-move.sql.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import type { ClaimRequest } from './protocol.js';
 import { afterBadRun, type WorkerRecord } from '../worker-pauses.js';
@@ -24,6 +25,18 @@ export interface HeldState {
   attempt: number;
   status: JobState;
 }
+
+const FETCHING = `
+  with found as materialized (
+    select j.jid, ${BEFORE} as before from jobs j
+    where j.jid = $1 and j.attempt = $2 and j.executor = $3 and j.status = 'Matched' and j.minor_status <> $4
+    for no key update of j
+  ), noted as (
+    update jobs j set minor_status = $4, last_update = greatest($5, j.last_update)
+    from found where j.jid = found.jid
+    returning j.jid, j.status, j.minor_status as minor, j.app_status as app, j.site, j.last_update, found.before, 1 as n
+  ), ${noteMoves('noted', '$6')}
+  select jid from found`;
 
 /** What claims of workers ask the database, beside what executors ask. */
 @Injectable()
@@ -143,6 +156,18 @@ export class WorkerRunsRepository {
       values: [String(run.jid), run.attempt, run.executor, reference],
     });
     return rows.length > 0;
+  }
+
+  /** Writes into the history of a run that has not begun, once, that files are brought to it. */
+  async noteFetching(
+    { jid, attempt, executor }: { jid: Jid; attempt: number; executor: string },
+    { source, now }: { source: string; now: Date },
+  ): Promise<void> {
+    await this.database.query({
+      name: 'jobs-worker-fetching',
+      text: FETCHING,
+      values: [String(jid), attempt, executor, MINOR.inputResolution, now, source],
+    });
   }
 
   /** The runs that these executors hold and that are not wanted any more. */

@@ -197,12 +197,14 @@ async function claimedRun(
   service: RunService,
   isOnOwnMachine: boolean,
 ): Promise<ClaimedRun> {
-  const inputData = await service.inputData(order);
+  const inputs = await service.inputs(order);
+  const { text: inputData, fetched = [] } = inputs ?? {};
   const token = await service.token(order);
   const { path, hasNetwork, declared } = await service.siteOf(order);
   return {
     ...knownRun(order),
     ...(inputData !== undefined && { inputData }),
+    ...(fetched.length > 0 && { fetched }),
     ...(token && { token: { token: token.token, expiresIn: token.expiresInSeconds } }),
     ...(path !== undefined && { path }),
     ...(hasNetwork && { hasNetwork }),

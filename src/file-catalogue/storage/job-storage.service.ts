@@ -1,0 +1,112 @@
+import { Injectable } from '@nestjs/common';
+import { applicationPrincipal, principalFrom, type Principal } from '#src/auth/index.js';
+import {
+  APPLICATION_PREFIX,
+  RegistryService,
+  STORAGE_CLIENT,
+  type RegistrySnapshot,
+} from '#src/registry/index.js';
+import { CatalogueNames } from '../names/catalogue-names.service.js';
+import { checksumOf, replicaEntries } from '../namespace/entry-json.js';
+import type { FileAccessResponse } from './access.response.js';
+import { StorageAccess } from './storage-access.service.js';
+
+/** Time for the first bytes of what a worker asks for; it asks again for what it has not begun. */
+const SECONDS = 900;
+const URL_FORM = /^[a-z][a-z\d+.-]*:\/\//i;
+
+/** Whose job it is. */
+export interface JobOwner {
+  user: string;
+  group: string;
+}
+
+/** A file of the catalogue as jobs are told of it that have it as input data. */
+export interface InputFile {
+  /** Bytes. */
+  size: number | bigint;
+  /** Hexadecimal, by the name of its kind in small letters: `{adler32: "…"}`. */
+  checksum: Record<string, string>;
+  /** Those that have an address, a URL; and the storage element. */
+  replicas: { url: string; se: string }[];
+  /** One of them can be fetched for a job of the owner. */
+  isFetched: boolean;
+}
+
+/** A file, and what opens each of its replicas. */
+export interface FetchedFile extends Pick<FileAccessResponse, 'size' | 'checksum'> {
+  path: string;
+  sources: Pick<FileAccessResponse, 'se' | 'url' | 'headers' | 'presigned' | 'expires'>[];
+}
+
+/** The bytes of files as jobs have them: with the rights that their owners have now. */
+@Injectable()
+export class JobStorage {
+  constructor(
+    private readonly registry: RegistryService,
+    private readonly access: StorageAccess,
+    private readonly names: CatalogueNames,
+  ) {}
+
+  /** Those of the paths that are files of the catalogue as the owner sees it. */
+  async files(
+    { user, group }: JobOwner,
+    paths: readonly string[],
+  ): Promise<Map<string, InputFile>> {
+    const registry = await this.registry.current();
+    const reader = { user, group, properties: new Set<never>(), ...registry.group(group) };
+    const files = await this.access.find(reader, paths);
+    const places = this.access.places(files, registry);
+    const usable = await this.access.usable(reader, registry, places);
+    return new Map(
+      [...files].map(([path, file]) => {
+        const at = new Map((places.get(path) ?? []).map(({ element, url }) => [element.name, url]));
+        const replicas = replicaEntries(file).map(([id, pfn]) => {
+          const se = this.names.nameOf(id);
+          return { url: at.get(se) ?? pfn, se };
+        });
+        const addressed = replicas.filter(({ url }) => URL_FORM.test(url));
+        const isFetched = (usable.get(path) ?? []).length > 0;
+        return [
+          path,
+          { size: file.size, checksum: checksumOf(file), replicas: addressed, isFetched },
+        ];
+      }),
+    );
+  }
+
+  /**
+   * What opens these files for a job of the owner; without those that the owner may not read any more. Undefined when the owner has no
+   * right to anything any more. Throws Problem 503 while the keys of an element cannot be read.
+   */
+  async open(
+    owner: JobOwner & { setup: string },
+    paths: readonly string[],
+  ): Promise<FetchedFile[] | undefined> {
+    const registry = await this.registry.current();
+    const principal = principalOf(owner, registry);
+    if (!principal) return undefined;
+    const files = await this.access.find(principal, paths);
+    const all = this.access.places(files, registry);
+    const usable = await this.access.usable(principal, registry, all);
+    const keys = await this.access.keysOf(principal, [...usable.values()].flat(), SECONDS);
+    return [...files].map(([path, file]) => ({
+      ...{ path, size: file.size, checksum: checksumOf(file) },
+      sources: (usable.get(path) ?? []).flatMap(({ element, url }) => {
+        const key = keys.get(url);
+        return key ? [{ se: element.name, url, ...key }] : [];
+      }),
+    }));
+  }
+}
+
+/** The owner of a job as somebody who reads. */
+function principalOf(
+  { user, group, setup }: JobOwner & { setup: string },
+  registry: RegistrySnapshot,
+): Principal | undefined {
+  const grantee = { user, group, setup, clientId: STORAGE_CLIENT, scopes: ['catalogue:read'] };
+  if (!user.startsWith(APPLICATION_PREFIX)) return principalFrom(grantee, registry);
+  const id = user.slice(APPLICATION_PREFIX.length);
+  return applicationPrincipal({ ...grantee, user: id, clientId: id }, registry);
+}

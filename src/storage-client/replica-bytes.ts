@@ -1,0 +1,70 @@
+import { RequestException, SSLError, type Session } from '#src/http-client/index.js';
+import { Checksums } from './checksums.js';
+
+/** An address of a file, what opens it, and what the catalogue knows of the bytes. */
+export interface Replica {
+  url: string;
+  /** The address with a signature, which is opened in its place and without headers. */
+  presigned?: string;
+  /** For requests to `url`. */
+  headers?: Record<string, string>;
+  size: number | bigint;
+  /** Hexadecimal, by the name of its kind in small letters. */
+  checksum: Readonly<Record<string, string>>;
+}
+
+/**
+ * What is wrong with a replica: it has `other` bytes or none, it is `closed` to what should open it, or its storage is `away`. The text
+ * says so of the storage; no address is in it, which may be signed.
+ */
+export class ReplicaFault extends Error {
+  constructor(
+    readonly kind: 'other' | 'closed' | 'away',
+    text: string,
+    options?: ErrorOptions,
+  ) {
+    super(text, options);
+    this.name = 'ReplicaFault';
+  }
+}
+
+/** The bytes of a replica; what has come is the file only when all have come without a fault. Throws ReplicaFault, and the reason of the signal. */
+export async function* replicaBytes(
+  session: Session,
+  replica: Replica,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
+  const sums = new Checksums(Number(replica.size), replica.checksum);
+  const require = (fault: string | undefined): void => {
+    if (fault !== undefined) throw new ReplicaFault('other', fault);
+  };
+  try {
+    const { url, presigned = url, headers = {} } = replica;
+    const answer = await session.get(presigned, {
+      headers,
+      stream: true,
+      ...(signal && { signal }),
+    });
+    if (answer.status_code !== 200) {
+      answer.close();
+      throw new ReplicaFault(kindOf(answer.status_code), `it answers ${answer.status_code}`);
+    }
+    for await (const piece of answer.body) {
+      require(sums.update(piece));
+      yield piece;
+    }
+  } catch (error) {
+    if (!(error instanceof RequestException)) throw error;
+    const cause = { cause: error };
+    if (error instanceof SSLError) {
+      throw new ReplicaFault('away', 'its certificate is not trusted', cause);
+    }
+    throw new ReplicaFault('away', `it cannot be reached (${error.constructor.name})`, cause);
+  }
+  require(sums.fault());
+}
+
+function kindOf(status: number): ReplicaFault['kind'] {
+  if (status === 401 || status === 403) return 'closed';
+  return status === 404 || status === 410 ? 'other' : 'away';
+}

@@ -1,0 +1,265 @@
+import { chownSync, mkdirSync, statfsSync } from 'node:fs';
+import { open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import pLimit from 'p-limit';
+import { parseJson, sleep, stringifyJson, type Clock, type JsonObject } from '#src/kernel/index.js';
+import type { Session } from '#src/http-client/index.js';
+import {
+  fetchedNames,
+  fetchedPaths,
+  type InputSource,
+  MINOR,
+  type OpenedFile,
+  RunFault,
+  type RunService,
+} from '#src/jobs/run/index.js';
+import { replicaBytes, ReplicaFault } from '#src/storage-client/index.js';
+import type { LocalRun } from './local-run.js';
+import type { WorkerConfig } from './worker-config.js';
+
+/** Files that arrive at once for one run. */
+const AT_ONCE = 8;
+/** Files that are opened by one request. */
+const OPENED_AT_ONCE = 100;
+/** What opens a replica is asked for anew when it ends so soon. */
+const SPARE_MS = 60_000;
+/** Before what could not be had is tried again; after the last one the run goes back. */
+const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+const SHOWN = 200;
+
+/** A run cannot have its files now, and perhaps later or elsewhere. */
+export class InputsAwayError extends Error {}
+
+/** What fetching needs of a worker. */
+export interface FetchParts {
+  config: Pick<WorkerConfig, 'localMinFreeBytes'>;
+  clock: Clock;
+  service: Pick<RunService, 'openFetched'>;
+  /** The way to storage elements. */
+  storage: Session;
+}
+
+interface FetchOfRunParts extends FetchParts {
+  pausesMs: readonly number[];
+  signal: AbortSignal;
+  /** Told of bytes that are on the disk. */
+  arrived: (bytes: number) => void;
+}
+
+/**
+ * Brings files of the catalogue into the directories of runs before these are the jobs': each whole, with the size and the checksum that
+ * the catalogue knows, from the first replica that gives it so. What opens a replica is kept nowhere.
+ */
+export class InputFetcher {
+  /** Bytes that are still to come, of all runs. */
+  private promisedBytes = 0;
+
+  constructor(
+    private readonly parts: FetchParts,
+    private readonly pausesMs = PAUSES_MS,
+  ) {}
+
+  /**
+   * Fetches what a run lacks; answers the text that tells it where its input data lies, in `directory`, as the job sees it. Throws
+   * RunFault for what is not so anywhere, InputsAwayError for what may be later, the file system's errors, and the reason of the signal.
+   */
+  async fetch(
+    run: LocalRun,
+    { directory, signal }: { directory: string; signal: AbortSignal },
+  ): Promise<string | undefined> {
+    const { text, fetched } = run.inputs;
+    let left = fetched.reduce((sum, { size }) => sum + Number(size), 0);
+    this.requireRoom(run, left);
+    this.promisedBytes += left;
+    const arrived = (bytes: number): void => {
+      left -= bytes;
+      this.promisedBytes -= bytes;
+    };
+    const { parts, pausesMs } = this;
+    const one = new FetchOfRun(run, { ...parts, pausesMs, signal, arrived });
+    try {
+      for (let from = 0; from < fetched.length; from += OPENED_AT_ONCE) {
+        await one.fetch(fetched.slice(from, from + OPENED_AT_ONCE).map(({ path }) => path));
+      }
+    } finally {
+      this.promisedBytes -= left;
+    }
+    return text && withLocalPaths(text, one.origins, directory);
+  }
+
+  private requireRoom({ directory }: LocalRun, bytes: number): void {
+    const { bavail, bsize } = statfsSync(directory.work);
+    const free = bavail * bsize - this.parts.config.localMinFreeBytes - this.promisedBytes;
+    if (bytes <= free) return;
+    throw new InputsAwayError(`Its input data has ${bytes} bytes, for which no disk has room here`);
+  }
+}
+
+/** The files of one run on their way. */
+class FetchOfRun {
+  /** Path → the name in the directory of the run and the storage element that it came from. */
+  readonly origins = new Map<string, { name: string; se: string }>();
+  private readonly names: ReadonlyMap<string, string>;
+  private readonly sandbox: ReadonlySet<string>;
+
+  constructor(
+    private readonly run: LocalRun,
+    private readonly parts: FetchOfRunParts,
+  ) {
+    const { manifest } = run.order;
+    this.names = fetchedNames(manifest);
+    this.sandbox = new Set(fetchedPaths(manifest).sandbox);
+  }
+
+  async fetch(paths: readonly string[]): Promise<void> {
+    const { pausesMs, signal } = this.parts;
+    const pauses = [...pausesMs];
+    for (let missing = paths; ;) {
+      const faults = await this.tryAll(missing);
+      if (faults.size === 0) return;
+      // What has brought something on is no try in vain.
+      if (faults.size < missing.length) pauses.splice(0, pauses.length, ...pausesMs);
+      const pause = pauses.shift();
+      const [[path, fault] = ['', '']] = faults;
+      if (pause === undefined) throw new InputsAwayError(`${shown(path)}: ${fault}`);
+      await sleep(pause, { signal });
+      missing = [...faults.keys()];
+    }
+  }
+
+  /** Why those did not come that may come later. */
+  private async tryAll(paths: readonly string[]): Promise<Map<string, string>> {
+    const opened = new Map((await this.open(paths)).map((file) => [file.path, file]));
+    const away = new Set<string>();
+    const faults = new Map<string, string>();
+    await pLimit(AT_ONCE).map(paths, async (path) => {
+      this.parts.signal.throwIfAborted();
+      const file = opened.get(path);
+      if (!file) throw this.faultOf(path, 'may not be read any more');
+      const fault = await this.tryOne(file, away);
+      if (fault !== undefined) faults.set(path, fault);
+    });
+    return faults;
+  }
+
+  /** Fetches a file from the first source that has it. Answers why none gives it now; throws RunFault when none ever will. */
+  private async tryOne(file: OpenedFile, away: Set<string>): Promise<string | undefined> {
+    const found: string[] = [];
+    let isLater = false;
+    for (const source of file.sources) {
+      const { se } = source;
+      if (away.has(se)) {
+        found.push(`${se} is away`);
+        isLater = true;
+        continue;
+      }
+      try {
+        await this.write(file, await this.fresh(file, source));
+        this.origins.set(file.path, { name: this.nameOf(file.path), se });
+        return undefined;
+      } catch (error) {
+        if (!(error instanceof ReplicaFault)) throw error;
+        found.push(`${se}: ${error.message}`);
+        isLater ||= error.kind !== 'other';
+        if (error.kind === 'away') away.add(se);
+      }
+    }
+    const text = found.join('; ') || 'lies at no storage element with an address';
+    if (isLater) return text;
+    throw this.faultOf(file.path, text);
+  }
+
+  /** What ends soon is asked for once more. */
+  private async fresh({ path }: OpenedFile, source: InputSource): Promise<InputSource> {
+    if (Date.parse(source.expires) - this.parts.clock.now() > SPARE_MS) return source;
+    const [file] = await this.open([path]);
+    return file?.sources.find(({ se }) => se === source.se) ?? source;
+  }
+
+  private open(paths: readonly string[]): Promise<OpenedFile[]> {
+    const { service, signal } = this.parts;
+    return service.openFetched(this.run.order, paths, signal);
+  }
+
+  private async write(file: OpenedFile, source: InputSource): Promise<void> {
+    const { storage, signal, arrived } = this.parts;
+    const target = this.placeOf(file.path);
+    const handle = await open(target, 'wx', 0o600).catch((error: unknown) => {
+      throw this.taken(file.path, error);
+    });
+    let isWhole = false;
+    try {
+      const { size, checksum } = file;
+      for await (const piece of replicaBytes(storage, { ...source, size, checksum }, signal)) {
+        await handle.writeFile(piece);
+        arrived(piece.length);
+      }
+      const { uid } = this.run;
+      if (uid !== undefined) await handle.chown(uid, uid);
+      isWhole = true;
+    } finally {
+      await handle.close();
+      if (!isWhole) await rm(target, { force: true });
+    }
+  }
+
+  /** Where a file comes to lie; makes the directories on the way to it. */
+  private placeOf(path: string): string {
+    const { work } = this.run.directory;
+    const { uid } = this.run;
+    const name = this.nameOf(path);
+    const parts = dirname(name) === '.' ? [] : dirname(name).split('/');
+    let directory = work;
+    for (const part of parts) {
+      directory = join(directory, part);
+      try {
+        mkdirSync(directory, { mode: 0o700 });
+        if (uid !== undefined) chownSync(directory, uid, uid);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw this.taken(path, error);
+      }
+    }
+    return join(work, name);
+  }
+
+  private nameOf(path: string): string {
+    const name = this.names.get(path) ?? '';
+    const isBelow = name.split('/').every((part) => !['', '.', '..'].includes(part));
+    if (!isBelow) throw this.faultOf(path, 'has no name for a file');
+    return name;
+  }
+
+  /** Something of the job stands where the file is to be. */
+  private taken(path: string, error: unknown): unknown {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'].includes(code)) return error;
+    return this.faultOf(path, `cannot be written as ${shown(this.nameOf(path))} (${code})`);
+  }
+
+  private faultOf(path: string, text: string): RunFault {
+    const minor = this.sandbox.has(path) ? MINOR.inputFilesFailed : MINOR.inputResolution;
+    return new RunFault(minor, `${shown(path)}: ${text}`);
+  }
+}
+
+/** The text with the files that are there: each is its own first replica. */
+function withLocalPaths(
+  text: string,
+  origins: ReadonlyMap<string, { name: string; se: string }>,
+  directory: string,
+): string {
+  const told = parseJson(text) as Record<string, JsonObject>;
+  for (const [path, { name, se }] of origins) {
+    const entry = told[`LFN:${path}`];
+    if (!entry) continue;
+    const local = { url: pathToFileURL(join(directory, name)).href, se };
+    const others = Array.isArray(entry['replicas']) ? entry['replicas'] : [];
+    entry['replicas'] = [local, ...others];
+  }
+  return `${stringifyJson(told)}\n`;
+}
+
+function shown(path: string): string {
+  return path.slice(0, SHOWN);
+}
