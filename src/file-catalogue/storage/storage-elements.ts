@@ -3,6 +3,7 @@ import { Inject, Injectable, type OnApplicationShutdown } from '@nestjs/common';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { plainInScopes, StorageTokens } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
+import type { ByteRange } from '#src/http/index.js';
 import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
 import { addressOf, audienceOf, type AddressedElement } from '#src/registry/index.js';
 import { TrustedCas } from '#src/runtime/index.js';
@@ -39,12 +40,6 @@ export interface OpenFile {
   size: number;
   /** The bytes of the range, or all. Fails with ElementFault. */
   bytes: Readable;
-}
-
-/** First and last byte. */
-export interface StoredRange {
-  start: number;
-  end: number;
 }
 
 interface Exchange {
@@ -113,7 +108,7 @@ export class StorageElements implements OnApplicationShutdown {
   async open(
     element: AddressedElement,
     path: string,
-    { range, signal }: { range?: StoredRange | undefined; signal?: AbortSignal } = {},
+    { range, signal }: { range?: ByteRange | undefined; signal?: AbortSignal } = {},
   ): Promise<OpenFile | undefined> {
     const headers: Headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
     const answer = await this.ask(element, { method: 'GET', path, headers, signal });
@@ -228,7 +223,7 @@ function sizeOf({ headers }: Dispatcher.ResponseData): number | undefined {
 /** The size of the file of which the answer has what was asked for; undefined when it has something else. */
 function wholeSizeOf(
   answer: Dispatcher.ResponseData,
-  range: StoredRange | undefined,
+  range: ByteRange | undefined,
 ): number | undefined {
   const length = sizeOf(answer);
   if (!range) return answer.statusCode === 200 ? length : undefined;
