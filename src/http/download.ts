@@ -10,6 +10,8 @@ export interface FileDownload {
   tag: string;
   /** It may change while somebody reads it: nobody is to keep it, and no part of it is joined to another. */
   isGrowing?: true;
+  /** Other bytes may have its address later: who keeps it asks each time whether it is still the same. */
+  isReplaceable?: true;
   contentType: string;
   /** When it was last written, if that is known; not later than now. */
   modifiedAt?: Date;
@@ -29,7 +31,8 @@ export async function answerDownload(
 ): Promise<void> {
   const { sizeBytes, tag } = download;
   response.setHeader('ETag', tag);
-  response.setHeader('Cache-Control', download.isGrowing ? 'no-store' : 'private, max-age=86400');
+  const keeping = download.isReplaceable ? 'no-cache' : 'max-age=86400';
+  response.setHeader('Cache-Control', download.isGrowing ? 'no-store' : `private, ${keeping}`);
   response.setHeader('Accept-Ranges', 'bytes');
   if (download.modifiedAt) response.setHeader('Last-Modified', download.modifiedAt.toUTCString());
   if (matchesTag(request.headers['if-none-match'], tag)) {

@@ -32,7 +32,7 @@ import type { FileAccessResponse } from './access.response.js';
 import { S3Addresses, type MakeCommand } from './s3-addresses.js';
 
 /** A replica at an address of its element. */
-interface Placed {
+export interface Placed {
   element: AddressedElement;
   url: string;
   /** The path of the catalogue that has this address: the file's own, or that of another file, of which the PFN is. */
@@ -73,7 +73,10 @@ export class StorageAccess {
     if (se !== undefined && !isKnown(principal, registry, se) && isNowhere(wanted)) {
       throw Problem.invalidField('se', `there is no storage element ${se} with an address for you`);
     }
-    const chosen = await this.choose(principal, registry, wanted);
+    const chosen = new Map<string, Placed>();
+    for (const [path, [first]] of await this.openable(principal, registry, wanted)) {
+      if (first) chosen.set(path, first);
+    }
     const missing = paths.find((path) => !chosen.has(path));
     if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], se);
     const keys = await this.keysOf(principal, [...chosen.values()], seconds);
@@ -84,6 +87,30 @@ export class StorageAccess {
       const { url, element } = place;
       return { path, se: element.name, url, ...key, size: file.size, checksum: checksumOf(file) };
     });
+  }
+
+  /** A file and where the service may fetch it for the caller, at least one place. Throws Problem as `toRead` does. */
+  async placesToFetch(
+    principal: Principal,
+    path: string,
+  ): Promise<{ file: FileRow; places: readonly Placed[] }> {
+    const registry = await this.registry.current();
+    const file = (await this.readFiles(principal, [path])).get(path);
+    // The service opens the file alone, whatever its tokens are for.
+    const all = (file ? this.placesOf(path, file, registry) : []).map((place) => ({
+      ...place,
+      opens: place.pathThere,
+    }));
+    const places = (await this.openable(principal, registry, new Map([[path, all]]))).get(path);
+    if (!file || !places) throw noAddress(path, [], undefined);
+    return { file, places };
+  }
+
+  /** An address of S3 by which anybody can read what lies there for so many seconds. */
+  async signed(principal: Principal, place: Placed, seconds: number): Promise<string> {
+    const key = (await this.keysOf(principal, [place], seconds)).get(place.url);
+    if (key?.presigned === undefined) throw new Error('nothing was signed');
+    return key.presigned;
   }
 
   /** All of the files. 400, 403 and 404 as for a single read. */
@@ -122,12 +149,12 @@ export class StorageAccess {
     });
   }
 
-  /** Of each file the first replica that the caller may have opened. */
-  private async choose(
+  /** Of each file the replicas that the caller may have opened. */
+  private async openable(
     principal: Principal,
     registry: RegistrySnapshot,
     all: ReadonlyMap<string, readonly Placed[]>,
-  ): Promise<Map<string, Placed>> {
+  ): Promise<Map<string, Placed[]>> {
     const places = [...all].flatMap(([path, own]) => own.map((place) => ({ ...place, path })));
     const others = places.flatMap(({ path, pathThere }) => (pathThere === path ? [] : [pathThere]));
     const directories = places.flatMap(({ element, pathThere, opens }) =>
@@ -135,14 +162,14 @@ export class StorageAccess {
     );
     const files = await this.readable(principal, others);
     const open = await this.readableBelow(principal, registry, directories);
-    const chosen = new Map<string, Placed>();
+    const openable = new Map<string, Placed[]>();
     for (const { path, ...place } of places) {
       const { pathThere, opens } = place;
       const isReadable = pathThere === path || files.has(pathThere);
       const isOpen = opens === pathThere || open.has(opens);
-      if (isReadable && isOpen && !chosen.has(path)) chosen.set(path, place);
+      if (isReadable && isOpen) openable.set(path, [...(openable.get(path) ?? []), place]);
     }
-    return chosen;
+    return openable;
   }
 
   /** Those of the paths that are files of the catalogue which the caller may read. */

@@ -119,6 +119,8 @@ export class StorageElements implements OnApplicationShutdown {
     if (statusCode === 404) return undefined;
     if (statusCode !== 416) throw ElementFault.ofStatus(element.name, statusCode);
     const stored = await this.stat(element, path);
+    if (range && stored && stored.size > range.start)
+      throw ElementFault.ofStatus(element.name, 416);
     return stored && { size: stored.size, bytes: Readable.from([]) };
   }
 
@@ -212,7 +214,11 @@ function bytesOf(
       throw ElementFault.ofError(name, error);
     }
   };
-  return Readable.from(bytes(), { objectMode: false });
+  const named = Readable.from(bytes(), { objectMode: false });
+  // Whoever does not begin to read leaves the generator unstarted, and the connection taken.
+  body.on('error', () => undefined);
+  named.once('close', () => body.destroy());
+  return named;
 }
 
 function sizeOf({ headers }: Dispatcher.ResponseData): number | undefined {
