@@ -19,6 +19,7 @@ const SIGNED_MS = 300_000;
 const ADLER32_OF_NOTHING = '00000001';
 
 type Method = 'GET' | 'HEAD' | 'DELETE';
+/** Written as usual: xrootd 5.5.3 finds no `authorization`. */
 type Headers = Record<string, string>;
 
 const COMMANDS: Record<Method, MakeCommand> = {
@@ -92,7 +93,7 @@ export class StorageElements implements OnApplicationShutdown {
   /** Undefined: it is not there. */
   async stat(element: AddressedElement, path: string): Promise<StoredFile | undefined> {
     const head = (headers: Headers) => this.whole(element, { method: 'HEAD', path, headers });
-    let answer = await head({ 'want-digest': 'adler32' });
+    let answer = await head({ 'Want-Digest': 'adler32' });
     const adler32 = adler32Of(answer);
     // An xrootd without checksums answers 500 to who wants one, and some versions a length of 0 to others.
     const isOdd = sizeOf(answer) === 0 && adler32 !== ADLER32_OF_NOTHING;
@@ -110,7 +111,7 @@ export class StorageElements implements OnApplicationShutdown {
     path: string,
     { range, signal }: { range?: ByteRange | undefined; signal?: AbortSignal } = {},
   ): Promise<OpenFile | undefined> {
-    const headers: Headers = range ? { range: `bytes=${range.start}-${range.end}` } : {};
+    const headers: Headers = range ? { Range: `bytes=${range.start}-${range.end}` } : {};
     const answer = await this.ask(element, { method: 'GET', path, headers, signal });
     const size = wholeSizeOf(answer, range);
     if (size !== undefined) return { size, bytes: bytesOf(element, answer.body, signal) };
@@ -191,7 +192,7 @@ export class StorageElements implements OnApplicationShutdown {
       rights: isRead ? ['read'] : ['read', 'modify'],
       path: isRead ? plainInScopes(path) : path,
     });
-    return { address: new URL(url), key: { authorization: `Bearer ${token}` } };
+    return { address: new URL(url), key: { Authorization: `Bearer ${token}` } };
   }
 }
 
