@@ -50,6 +50,10 @@ export const AUDIT_EVENTS = {
     text: 'Addresses of files at storage elements were given, with tokens that open them there; neither stands here; `paths`: the first 20',
     details: ['files', 'paths', 'ses'],
   },
+  'catalogue.content-given': {
+    text: 'Bytes of a file were given, or a signed address of them, which does not stand here',
+    details: ['path', 'se'],
+  },
   'catalogue.deleted': { text: 'A file or directory was removed', details: ['kind', 'path'] },
   'catalogue.directory-set': {
     text: 'A directory was made, or given another mode',

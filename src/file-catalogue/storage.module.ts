@@ -2,6 +2,8 @@ import { Module, type DynamicModule } from '@nestjs/common';
 import { RegistryModule } from '#src/registry/index.js';
 import { FileCatalogueModule } from './file-catalogue.module.js';
 import { AccessController } from './storage/access.controller.js';
+import { ContentController } from './storage/content.controller.js';
+import { StorageContent } from './storage/content.service.js';
 import { JobStorage } from './storage/job-storage.service.js';
 import { S3Addresses } from './storage/s3-addresses.js';
 import { StorageElements } from './storage/storage-elements.js';
@@ -14,8 +16,8 @@ export class StorageModule {
     return {
       module: StorageModule,
       imports: [auth, FileCatalogueModule, RegistryModule],
-      controllers: [AccessController],
-      providers: [StorageAccess, StorageElements, S3Addresses, JobStorage],
+      controllers: [AccessController, ContentController],
+      providers: [StorageAccess, StorageContent, StorageElements, S3Addresses, JobStorage],
       exports: [JobStorage],
     };
   }

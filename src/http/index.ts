@@ -10,9 +10,11 @@ export {
   refuseEncoding,
   unsupportedMediaType,
 } from './body.js';
+export type { ByteRange } from './byte-range.js';
 export { Cached } from './cached-answer.js';
 export { ClientDisconnected, clientSignal, requireClient } from './client-signal.js';
 export { AnswerBody, sendPiece } from './compressed-answer.js';
+export { answerDownload, disposition, type FileDownload, plainName } from './download.js';
 export { JsonText } from './grid-express.adapter.js';
 export { HttpModule } from './http.module.js';
 export { HttpServer } from './http-server.js';

@@ -60,6 +60,7 @@ export const PROBLEM_CODES = {
   'catalogue.not-empty': { status: 409, title: 'The directory is not empty' },
   'catalogue.metadata-conflict': { status: 409, title: 'The field is set elsewhere on this path' },
   'catalogue.no-address': { status: 409, title: 'Not at any address' },
+  'storage.differs': { status: 409, title: 'Other bytes than the catalogue knows' },
   'catalogue.field-conflict': { status: 409, title: 'The field exists with another type' },
   'feed.gone': { status: 410, title: 'The feed does not go back so far' },
   'webhook.not-found': { status: 404, title: 'No such webhook' },

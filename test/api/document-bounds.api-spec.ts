@@ -4,6 +4,7 @@ import { Bounds, type Probe } from '../support/fuzz/bounds.js';
 import { readDocument, type Operation, type Parameter } from '../support/fuzz/document.js';
 import { openidTokens } from '../support/openid.js';
 import { PORTAL, portalTokens } from '../support/portal.js';
+import { PlayedStorage } from '../support/storage/played-storage.js';
 import { encoded, FIELD, makePlaces, type Place } from '../support/tenants/place.js';
 import { addWorkers } from '../support/test-worker.js';
 import {
@@ -16,6 +17,8 @@ import {
 
 const document = readDocument();
 let grid: Grid;
+/** It has the bytes of all files of the places. */
+const storage = new PlayedStorage('ten bytes.');
 let clients: Record<
   'jobs' | 'catalogue' | 'administration' | 'openid' | 'anonymous' | 'certificate',
   GridClient
@@ -41,7 +44,8 @@ beforeAll(async () => {
     certificate: await grid.certificate('alice'),
   };
   await grid.sql(
-    `update registry_storage_element set url = 'https://se-a.example/vo', kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+    `update registry_storage_element set url = $1, kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+    [await storage.start()],
   );
   const json = { id: 'bounds', name: 'Bounds', redirectUris: ['https://a.example/cb'] };
   await clients.administration.post('/admin/applications', { json });
@@ -80,7 +84,10 @@ beforeAll(async () => {
     site: 'LOCAL.demo',
   });
 });
-afterAll(() => grid?.remove());
+afterAll(async () => {
+  await grid?.remove();
+  await storage.stop();
+});
 
 /** Probes that the document alone cannot make right or wrong. */
 const LEFT_OUT = new Set([

@@ -6,6 +6,7 @@ import { readDocument, type Operation } from '../support/fuzz/document.js';
 import { startNameServer, type NameServer } from '../support/name-server.js';
 import { CALLBACK, PORTAL, portalTokens } from '../support/portal.js';
 import { openidTokens } from '../support/openid.js';
+import { PlayedStorage } from '../support/storage/played-storage.js';
 import { encoded, makePlaces, type Place } from '../support/tenants/place.js';
 import { addWorkers, UNKNOWN } from '../support/test-worker.js';
 import { startGrid, type Grid, type GridClient, type Identity } from '../support/testbed.js';
@@ -41,6 +42,8 @@ const identities = {
 };
 
 let grid: Grid;
+/** It has the bytes of all files of the places. */
+const storage = new PlayedStorage('ten bytes.');
 /** Knows the receiver of the document's examples. */
 let names: NameServer;
 let clients: Record<string, GridClient>;
@@ -73,13 +76,15 @@ beforeAll(async () => {
     'certificate stranger': await grid.certificate('stranger'),
   };
   await grid.sql(
-    `update registry_storage_element set url = 'https://se-a.example/vo', kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+    `update registry_storage_element set url = $1, kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+    [await storage.start()],
   );
   known = await knownValues();
   reserve = await makePlaces(grid, ['more 1', 'more 2', 'more 3']);
 });
 afterAll(async () => {
   await grid?.remove();
+  await storage.stop();
   await names?.close();
 });
 

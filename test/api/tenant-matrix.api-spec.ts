@@ -20,6 +20,7 @@ import { NOT_TRIED, outcomeOf } from '../support/tenants/outcome.js';
 import { challengeOf } from '../support/challenges.js';
 import { tenantMatrixPage } from '../support/tenants/page.js';
 import { makePlaces, type Call, type Place } from '../support/tenants/place.js';
+import { PlayedStorage } from '../support/storage/played-storage.js';
 import { STRANGER, writeRegistry } from '../support/tenants/registry.js';
 import { badTokens, TokenForge, withoutScope } from '../support/tenants/tokens.js';
 import { WORKERS } from '../support/tenants/workers.js';
@@ -38,6 +39,8 @@ const agents: Agent[] = [];
 let certificates: BadCertificates;
 let tokens: Record<string, string>;
 let worker: TestWorker;
+/** It has the bytes of all files of the places. */
+const storage = new PlayedStorage('ten bytes.');
 let stranger: { cert: string; key: string };
 const places = new Map<string, Place>();
 
@@ -49,7 +52,7 @@ beforeAll(async () => {
     GRID_WEBHOOK_ALLOW: '127.0.0.1',
     GRID_WEBHOOK_LIMIT: '1000',
     GRID_TRUSTED_CA: certificates.directory,
-    GRID_REGISTRY: await writeRegistry(certificates.directory),
+    GRID_REGISTRY: await writeRegistry(certificates.directory, await storage.start()),
     GRID_REGISTRY_SYNC: 'true',
   };
   shared = await startGrid({ env });
@@ -78,6 +81,7 @@ afterAll(async () => {
   await Promise.all(agents.map((agent) => agent.close()));
   for (const { grid } of others.values()) await grid.stop();
   await shared?.remove();
+  await storage.stop();
   await certificates?.remove();
 });
 

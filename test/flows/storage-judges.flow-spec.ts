@@ -40,7 +40,8 @@ withJudges('storage services judge our tokens', () => {
   let directory: string;
   let wrong: [string, string][];
   beforeAll(async () => {
-    grid = await startGrid({ env: { GRID_KEY_ENCRYPTION_KEY: ENCRYPTION_KEY } });
+    const GRID_STORAGE_CA = join(support().pki, 'ca.crt');
+    grid = await startGrid({ env: { GRID_KEY_ENCRYPTION_KEY: ENCRYPTION_KEY, GRID_STORAGE_CA } });
     other = await grid.second();
     await registerMovers(grid);
     const fred = await grid.as('fred');
@@ -311,6 +312,29 @@ withJudges('storage services judge our tokens', () => {
       });
       for (const method of ['PUT', 'DELETE'])
         expect(await tried(token, method, '/vo/foo/a')).toBe(403);
+    });
+
+    it('gives its files through the service, in parts too, where they are as the catalogue says', async () => {
+      const alice = await grid.as('alice');
+      const at = (path: string): string =>
+        `/filecatalogue/file/${Buffer.from(path).toString('base64url')}/content`;
+      for (const name of ['a', 'b ü+%']) {
+        const path = at(`/vo/foo/${name}`);
+        expect((await alice.get(path)).bytes.toString()).toBe(`${name[0]} of foo\n`);
+        expect((await alice.head(path)).headers['content-length']).toBe('9');
+        const part = await alice.get(path, { headers: { range: 'bytes=-4' } });
+        expect([part.status, part.bytes.toString()]).toEqual([206, 'foo\n']);
+      }
+      await writeFile(join(storage.root, 'vo/foo/a'), 'a of fo\n');
+      for (const range of ['', 'bytes=-1', 'bytes=0-1']) {
+        const { status, body } = await alice.get(at('/vo/foo/a'), { headers: { range } });
+        const text = 'SE-A has 8 bytes of /vo/foo/a, which has 9 in the catalogue';
+        expect([status, body.detail]).toEqual([409, text]);
+      }
+      await rm(join(storage.root, 'vo/foo/a'));
+      const gone = await alice.get(at('/vo/foo/a'));
+      await writeFile(join(storage.root, 'vo/foo/a'), 'a of foo\n');
+      expect([gone.status, gone.body.detail]).toEqual([409, 'SE-A does not have /vo/foo/a']);
     });
 
     it('gives its files to the command', async () => {

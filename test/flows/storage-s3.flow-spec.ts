@@ -85,7 +85,7 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
       ],
     ]);
     const { presigned } = body[0];
-    expect(new URL(presigned).searchParams.get('X-Amz-Expires')).toBe('60');
+    expect(new URL(presigned).searchParams.get('X-Amz-Expires')).toMatch(/^(59|60)$/);
     expect(presigned).not.toContain('checksum');
     expect(await (await fetch(presigned)).text()).toBe(TEXT);
     const part = await fetch(presigned, { headers: { range: 'bytes=9-11' } });
@@ -114,6 +114,22 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
     expect(output.slice(0, 2 * TEXT.length)).toBe(TEXT + TEXT);
     expect(output).not.toContain('X-Amz');
     expect(JSON.stringify(new FullLog(grid).lines())).not.toContain('X-Amz-Signature=');
+  });
+
+  it('are read by their path, by a redirect or through the service', async () => {
+    const encoded = Buffer.from(`/vo/in/${NAME}`).toString('base64url');
+    const at = `/filecatalogue/file/${encoded}/content`;
+    const redirect = await alice.get(at);
+    expect(redirect.status).toBe(307);
+    const location = String(redirect.headers['location']);
+    expect(await (await fetch(location)).text()).toBe(TEXT);
+    const query = { through: 'true' };
+    expect((await alice.get(at, { query })).bytes.toString()).toBe(TEXT);
+    const part = await alice.get(at, { query, headers: { range: 'bytes=9-11' } });
+    expect([part.status, part.bytes.toString()]).toEqual([206, 'the']);
+    expect((await alice.head(at)).headers['content-length']).toBe('17');
+    const signature = new URL(location).searchParams.get('X-Amz-Signature') ?? '';
+    expect(new FullLog(grid).text).not.toContain(signature);
   });
 
   it('are signed with the keys that stand in the file now', async () => {

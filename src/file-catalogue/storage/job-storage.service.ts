@@ -57,7 +57,7 @@ export class JobStorage {
     const reader = { user, group, properties: new Set<never>(), ...registry.group(group) };
     const files = await this.access.find(reader, paths);
     const places = this.access.places(files, registry);
-    const usable = await this.access.usable(reader, registry, places);
+    const usable = await this.access.openable(reader, registry, places);
     return new Map(
       [...files].map(([path, file]) => {
         const at = new Map((places.get(path) ?? []).map(({ element, url }) => [element.name, url]));
@@ -88,7 +88,7 @@ export class JobStorage {
     if (!principal) return undefined;
     const files = await this.access.find(principal, paths);
     const all = this.access.places(files, registry);
-    const usable = await this.access.usable(principal, registry, all);
+    const usable = await this.access.openable(principal, registry, all);
     const keys = await this.access.keysOf(principal, [...usable.values()].flat(), SECONDS);
     return [...files].map(([path, file]) => ({
       ...{ path, size: file.size, checksum: checksumOf(file) },

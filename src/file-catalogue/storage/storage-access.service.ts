@@ -75,9 +75,9 @@ export class StorageAccess {
     if (se !== undefined && !isKnown(principal, registry, se) && isNowhere(wanted)) {
       throw Problem.invalidField('se', `there is no storage element ${se} with an address for you`);
     }
-    const usable = await this.usable(principal, registry, wanted);
+    const openable = await this.openable(principal, registry, wanted);
     const chosen = new Map(
-      [...usable].flatMap(([path, [first]]) => (first ? [[path, first]] : [])),
+      [...openable].flatMap(([path, [first]]) => (first ? [[path, first]] : [])),
     );
     const missing = paths.find((path) => !chosen.has(path));
     if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], se);
@@ -89,6 +89,30 @@ export class StorageAccess {
       const { url, element } = place;
       return { path, se: element.name, url, ...key, size: file.size, checksum: checksumOf(file) };
     });
+  }
+
+  /** A file and where the service may fetch it for the caller, at least one place. Throws Problem as `toRead` does. */
+  async placesToFetch(
+    principal: Principal,
+    path: string,
+  ): Promise<{ file: FileRow; places: readonly Placed[] }> {
+    const registry = await this.registry.current();
+    const file = (await this.readFiles(principal, [path])).get(path);
+    // The service opens the file alone, whatever its tokens are for.
+    const all = (file ? this.placesOf(path, file, registry) : []).map((place) => ({
+      ...place,
+      opens: place.pathThere,
+    }));
+    const places = (await this.openable(principal, registry, new Map([[path, all]]))).get(path);
+    if (!file || !places) throw noAddress(path, [], undefined);
+    return { file, places };
+  }
+
+  /** An address of S3 by which anybody can read what lies there for so many seconds. */
+  async signed(principal: Principal, place: Placed, seconds: number): Promise<string> {
+    const key = (await this.keysOf(principal, [place], seconds)).get(place.url);
+    if (key?.presigned === undefined) throw new Error('nothing was signed');
+    return key.presigned;
   }
 
   /** All of the files. 400, 403 and 404 as for a single read. */
@@ -139,7 +163,7 @@ export class StorageAccess {
   }
 
   /** Of each file those of its places that the caller may have opened. */
-  async usable(
+  async openable(
     asker: Asker,
     registry: RegistrySnapshot,
     all: ReadonlyMap<string, readonly Placed[]>,

@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { sendPiece, type HttpResponse } from '#src/http/index.js';
-import { disposition, plainName } from '../sandbox/sandbox-download.js';
+import { disposition, plainName, sendPiece, type HttpResponse } from '#src/http/index.js';
 import type { JobState } from '../state/job-state.js';
 
 /** Why nothing more is sent. */

@@ -4,8 +4,10 @@ import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import {
   accepts,
+  answerDownload,
   ClientDisconnected,
   clientSignal,
+  type FileDownload,
   type HttpRequest,
   type HttpResponse,
 } from '#src/http/index.js';
@@ -15,7 +17,6 @@ import { OutputReads } from '../matching/output-reads.js';
 import { outputName } from '../run/output-names.js';
 import { planOf } from '../run/run-plan.js';
 import { JobSandboxesService, noSuchFile } from '../sandbox/job-sandboxes.service.js';
-import { answerDownload, type Download } from '../sandbox/sandbox-download.js';
 import type { Job } from '../state/job.entity.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import { EventSink, PlainSink, type FollowSink, type OutputPosition } from './follow-sinks.js';
@@ -79,7 +80,7 @@ export class JobOutputService {
     throw noSuchFile(`Job ${job.jid} gives back no file of that name`);
   }
 
-  private async fileOf(job: Job, name: string): Promise<Download> {
+  private async fileOf(job: Job, name: string): Promise<FileDownload> {
     const place = placeOf(job);
     if (place === 'sandbox') return this.sandboxes.fileOf(job, 'outputsandbox', name);
     if (place === 'run') {

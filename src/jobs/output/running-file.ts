@@ -1,9 +1,7 @@
 import type { Writable } from 'node:stream';
 import { Problem } from '#src/kernel/index.js';
-import { sendPiece } from '#src/http/index.js';
+import { plainName, sendPiece, type ByteRange, type FileDownload } from '#src/http/index.js';
 import type { OutputReads } from '../matching/output-reads.js';
-import { plainName, type Download } from '../sandbox/sandbox-download.js';
-import type { ByteRange } from '../sandbox/sandbox.store.js';
 import type { Job } from '../state/job.entity.js';
 
 const CHUNK_BYTES = 256 * 1024;
@@ -13,7 +11,7 @@ export async function runningFile(
   reads: OutputReads,
   { jid, attempt }: Job,
   name: string,
-): Promise<Download | undefined> {
+): Promise<FileDownload | undefined> {
   const now = await reads.read(jid, { name, start: 0, mostBytes: 0 });
   if (!now) return undefined;
   const send = async ({ start, end }: ByteRange, target: Writable): Promise<void> => {

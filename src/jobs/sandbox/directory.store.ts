@@ -12,11 +12,11 @@ import {
 } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
+import type { ByteRange } from '#src/http/index.js';
 import { Problem } from '#src/kernel/index.js';
 import {
   SandboxDamagedError,
   SandboxMissingError,
-  type ByteRange,
   type NewArchive,
   type SandboxStore,
 } from './sandbox.store.js';

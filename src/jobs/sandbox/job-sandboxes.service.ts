@@ -3,7 +3,14 @@ import { Inject, Injectable } from '@nestjs/common';
 import { Problem } from '#src/kernel/index.js';
 import type { Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import type { HttpRequest, HttpResponse } from '#src/http/index.js';
+import {
+  answerDownload,
+  plainName,
+  type ByteRange,
+  type FileDownload,
+  type HttpRequest,
+  type HttpResponse,
+} from '#src/http/index.js';
 import { JobAccess } from '../access/job-access.service.js';
 import type { Job } from '../state/job.entity.js';
 import type { Jid } from '../state/job.js';
@@ -11,14 +18,13 @@ import { isFinal } from '../state/job-state.js';
 import { JobsRepository } from '../state/jobs.repository.js';
 import type { SandboxFilesResponse } from './sandbox.response.js';
 import { copyFileOfArchive } from './sandbox-archive.js';
-import { answerDownload, copyTo, plainName, type Download } from './sandbox-download.js';
+import { copyTo } from './sandbox-download.js';
 import type { SandboxEntity } from './sandbox.entity.js';
 import { SandboxService } from './sandbox.service.js';
 import {
   SANDBOX_STORE,
   SandboxDamagedError,
   SandboxMissingError,
-  type ByteRange,
   type SandboxStore,
 } from './sandbox.store.js';
 
@@ -112,7 +118,7 @@ export class JobSandboxesService {
    * One file of a sandbox as it is handed out, for somebody who may read the job. Throws Problem 404 for a name that is
    * not in it, and when there is no sandbox.
    */
-  async fileOf(job: Job, kind: SandboxKind, name: string): Promise<Download> {
+  async fileOf(job: Job, kind: SandboxKind, name: string): Promise<FileDownload> {
     const sandbox = await this.sandboxOf(job, kind);
     const { files } = sandbox;
     const link = files.find((file) => file.name === name)?.link;

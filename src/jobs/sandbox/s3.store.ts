@@ -3,13 +3,13 @@ import type { Readable } from 'node:stream';
 import type * as S3 from '@aws-sdk/client-s3';
 import type { GetObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { OnApplicationBootstrap } from '@nestjs/common';
+import type { ByteRange } from '#src/http/index.js';
 import { Problem } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
 import type { Logger } from '#src/runtime/index.js';
 import {
   SandboxDamagedError,
   SandboxMissingError,
-  type ByteRange,
   type KeptArchive,
   type NewArchive,
   type SandboxStore,

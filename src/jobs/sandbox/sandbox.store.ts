@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Config } from '#src/config/index.js';
+import type { ByteRange } from '#src/http/index.js';
 
 /** An archive on its way into the store: in memory when it is small, else a spooled file that the store may take. */
 export type NewArchive = {
@@ -11,12 +12,6 @@ export type NewArchive = {
 
 /** An archive as it was kept. */
 export type KeptArchive = Pick<NewArchive, 'hash' | 'sizeBytes'>;
-
-/** A part of an archive: first and last byte, both included. */
-export interface ByteRange {
-  start: number;
-  end: number;
-}
 
 /**
  * Bytes by content hash. A store knows no jobs and no owners: who may read is decided before it is asked, and the

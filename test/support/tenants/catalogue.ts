@@ -103,6 +103,7 @@ export const CATALOGUE: Record<string, BearerExpectation> = {
   'GET /filecatalogue/directory/{directory}/search': reading(directory('/search'), NO_DIRECTORY),
   'GET /filecatalogue/file/{file}/attributes': reading(file('/attributes'), NO_FILE),
   'GET /filecatalogue/file/{file}/metadata': reading(file('/metadata'), NO_FILE),
+  'GET /filecatalogue/file/{file}/content': reading(file('/content'), NO_FILE),
   'POST /filecatalogue/access': reading(
     ({ file: path }) => ({
       path: '/filecatalogue/access',

@@ -14,7 +14,10 @@ export const STRANGER = { user: 'zq7-sam', group: 'zq7-users', vo: 'zq7-vo', sit
 /**
  * The demo registry, beside its virtual organisation `vo` another one with people in office, and one of a stranger.
  */
-export async function writeRegistry(directory: string): Promise<string> {
+export async function writeRegistry(
+  directory: string,
+  url = 'https://se-a.example/vo',
+): Promise<string> {
   const path = join(directory, 'two-organisations.yaml');
   const groups = [
     ...DEMO_REGISTRY.groups,
@@ -37,7 +40,7 @@ export async function writeRegistry(directory: string): Promise<string> {
     { name: 'DESK.example', backend: 'worker', options: {} } as const,
     { ...site, vos: [STRANGER.vo] },
   ];
-  const address = { url: 'https://se-a.example/vo', kind: 'webdav', vos: ['vo'] } as const;
+  const address = { url, kind: 'webdav', vos: ['vo'] } as const;
   const storageElements = DEMO_REGISTRY.storageElements.map((element) => ({
     ...element,
     ...(element.name === 'SE-A' && address),

@@ -1,5 +1,10 @@
 import { Problem } from '#src/kernel/index.js';
-import type { ByteRange } from './sandbox.store.js';
+
+/** First and last byte, both included. */
+export interface ByteRange {
+  start: number;
+  end: number;
+}
 
 /**
  * The one range that a `Range` header asks for (RFC 9110 §14): undefined when there is none, when it has several
