@@ -28,6 +28,12 @@ export class ReplicaFault extends Error {
   }
 }
 
+/** A storage that gives less than so many bytes a second, beyond the first minutes, is as good as away. */
+const LEAST_RATE = 20_000;
+const FIRST_SECONDS = 600;
+/** What a timer can wait for. */
+const MOST_SECONDS = 2_000_000;
+
 /** The bytes of a replica; what has come is the file only when all have come without a fault. Throws ReplicaFault, and the reason of the signal. */
 export async function* replicaBytes(
   session: Session,
@@ -38,13 +44,12 @@ export async function* replicaBytes(
   const require = (fault: string | undefined): void => {
     if (fault !== undefined) throw new ReplicaFault('other', fault);
   };
+  const seconds = Math.min(MOST_SECONDS, FIRST_SECONDS + Number(replica.size) / LEAST_RATE);
+  const patience = AbortSignal.timeout(Math.ceil(seconds * 1000));
   try {
     const { url, presigned = url, headers = {} } = replica;
-    const answer = await session.get(presigned, {
-      headers,
-      stream: true,
-      ...(signal && { signal }),
-    });
+    const ends = signal ? AbortSignal.any([signal, patience]) : patience;
+    const answer = await session.get(presigned, { headers, stream: true, signal: ends });
     if (answer.status_code !== 200) {
       answer.close();
       throw new ReplicaFault(kindOf(answer.status_code), `it answers ${answer.status_code}`);
@@ -54,6 +59,7 @@ export async function* replicaBytes(
       yield piece;
     }
   } catch (error) {
+    if (patience.aborted) throw new ReplicaFault('away', 'it is too slow', { cause: error });
     if (!(error instanceof RequestException)) throw error;
     const cause = { cause: error };
     if (error instanceof SSLError) {

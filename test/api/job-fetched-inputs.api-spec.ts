@@ -59,6 +59,7 @@ describe('files that are brought to a job', () => {
       { ...file, path: '/vo/in/f2', ...at('SE-A') },
       { ...file, path: '/vo/in/a b', ...at('SE-A') },
       { ...file, path: '/vo/in/named', ...at('SE-C') },
+      { ...file, path: '/vo/in/alias', replicas: [{ se: 'SE-A', pfn: `${a.origin}/vo/in/f2` }] },
       {
         ...{ ...file, path: '/vo/in/foreign' },
         replicas: [{ se: 'SE-ELSE', pfn: 'https://else.example.org/else/f' }],
@@ -255,13 +256,13 @@ describe('files that are brought to a job', () => {
 
   it('are only those that lie at an address; the job is told of the others', async () => {
     const { status, body } = await alice.post('/jobs', {
-      json: shell(`ls; cat ${FILE}`, '/vo/in/f2', '/vo/in/named', '/vo/in/foreign'),
+      json: shell(`ls; cat ${FILE}`, '/vo/in/f2', '/vo/in/named', '/vo/in/foreign', '/vo/in/alias'),
     });
     const detail = (path: string): string =>
       `${path} is not brought to the job: no replica of it lies at the address of a storage element`;
     expect([status, body.warnings.map((one: { detail: string }) => one.detail)]).toEqual([
       200,
-      [detail('/vo/in/named'), detail('/vo/in/foreign')],
+      ['/vo/in/named', '/vo/in/foreign', '/vo/in/alias'].map(detail),
     ]);
     const [jid = 0] = body.jids;
     expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Done' }]);

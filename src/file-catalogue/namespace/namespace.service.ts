@@ -11,13 +11,7 @@ import { joinPath, parentPath } from '../path/catalogue-path.js';
 import { listSubDirectories, type SubDirectoryRow } from './directories.repository.js';
 import { fileNotFound, isSeen, readableEnd } from '../access/directory-access.js';
 import { readChain, readChainNow } from './directory-chain.repository.js';
-import {
-  fileAttributes,
-  fileMetadata,
-  fileText,
-  namesIn,
-  subDirectoryText,
-} from './entry-json.js';
+import { fileAttributes, fileMetadata, fileText, namesIn, subDirectoryText } from './entry-json.js';
 import { FIRST_ENTRIES, type FirstEntries } from './first-entries.repository.js';
 import { FirstEntriesReader } from './first-entries.service.js';
 import { FilePointReads } from './file-point-reads.js';

@@ -9,7 +9,7 @@ import {
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { checksumOf, replicaEntries } from '../namespace/entry-json.js';
 import type { FileAccessResponse } from './access.response.js';
-import { StorageAccess } from './storage-access.service.js';
+import { StorageAccess, type Placed } from './storage-access.service.js';
 
 /** Time for the first bytes of what a worker asks for; it asks again for what it has not begun. */
 const SECONDS = 900;
@@ -57,7 +57,7 @@ export class JobStorage {
     const reader = { user, group, properties: new Set<never>(), ...registry.group(group) };
     const files = await this.access.find(reader, paths);
     const places = this.access.places(files, registry);
-    const usable = await this.access.openable(reader, registry, places);
+    const usable = await this.access.openable(reader, registry, ownPlaces(places));
     return new Map(
       [...files].map(([path, file]) => {
         const at = new Map((places.get(path) ?? []).map(({ element, url }) => [element.name, url]));
@@ -88,7 +88,7 @@ export class JobStorage {
     if (!principal) return undefined;
     const files = await this.access.find(principal, paths);
     const all = this.access.places(files, registry);
-    const usable = await this.access.openable(principal, registry, all);
+    const usable = await this.access.openable(principal, registry, ownPlaces(all));
     const keys = await this.access.keysOf(principal, [...usable.values()].flat(), SECONDS);
     return [...files].map(([path, file]) => ({
       ...{ path, size: file.size, checksum: checksumOf(file) },
@@ -98,6 +98,15 @@ export class JobStorage {
       }),
     }));
   }
+}
+
+/**
+ * Without replicas that lie at the address of another file: the token that submitted the job may have been for less than its owner may read.
+ */
+function ownPlaces(places: ReadonlyMap<string, readonly Placed[]>): Map<string, Placed[]> {
+  return new Map(
+    [...places].map(([path, all]) => [path, all.filter(({ pathThere }) => pathThere === path)]),
+  );
 }
 
 /** The owner of a job as somebody who reads. */

@@ -111,7 +111,6 @@ interface WorkerPlace {
 class Worker {
   private readonly executor: LocalProcessExecutor;
   private readonly service: RemoteRunService;
-  private readonly storage: Session;
   private link: WorkerLink | undefined;
   private isOpen = false;
   private readonly sinceSeconds = secondsOfBoot();
@@ -138,12 +137,12 @@ class Worker {
       ...{ spool, allowsNetwork, secondsOfBoot, signal },
     });
     const boot = bootId();
-    this.storage = new Session({
-      ...{ verify: storageCa ?? true, default_timeout: config.storageTimeout, use_netrc: false },
-    });
+    const verify = storageCa ?? true;
+    const openStorage = (): Session =>
+      new Session({ verify, default_timeout: config.storageTimeout, use_netrc: false });
     this.executor = new LocalProcessExecutor({
       ...{ config, logger, machine, clock: systemClock, service: this.service },
-      storage: this.storage,
+      openStorage,
       orderText: (order: RunOrder) => orderText(order as ClaimedOrder, boot),
     });
   }
@@ -178,7 +177,6 @@ class Worker {
   async close(): Promise<void> {
     if (this.isOpen) await this.executor.close();
     await this.link?.close();
-    await this.storage.close();
   }
 
   private async open(): Promise<IsolationLevel> {

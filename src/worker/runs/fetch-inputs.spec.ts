@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { systemClock } from '#src/kernel/index.js';
 import { Session } from '#src/http-client/index.js';
 import { MINOR, RunFault, type InputSource } from '#src/jobs/run/index.js';
+import { eventually } from '../../../test/support/testbed.js';
 import { PlayedStorage } from '../../../test/support/storage/played-storage.js';
 import { InputFetcher, InputsAwayError } from './fetch-inputs.js';
 import type { LocalRun } from './local-run.js';
@@ -16,14 +17,12 @@ const LATER = '2099-01-01T00:00:00.000Z';
 
 describe('files of the catalogue on their way to a run', () => {
   const storage = new PlayedStorage(TEXT);
-  const session = new Session();
   let root: string;
   /** What opened the file, each time that it was asked for. */
   let opened: InputSource[];
   let asked: number;
   beforeAll(() => storage.start());
   afterAll(async () => {
-    await session.close();
     await storage.stop();
   });
   beforeEach(() => {
@@ -39,22 +38,28 @@ describe('files of the catalogue on their way to a run', () => {
     ...{ se: 'SE-A', url: `${storage.origin}${PATH}`, expires: LATER, ...change },
   });
   const fetch = async (
-    { size = TEXT.length, minFree = 0 } = {},
+    { size = TEXT.length, minFree = 0, paths = [PATH] } = {},
     signal = new AbortController().signal,
   ): Promise<string | undefined> => {
     const openFetched = () => {
-      const sources = opened.slice(Math.min(asked, opened.length - 1)).slice(0, 1);
+      const [{ url, ...rest } = source()] = opened.slice(Math.min(asked, opened.length - 1));
       asked += 1;
-      return Promise.resolve([{ path: PATH, size, checksum: {}, sources }]);
+      const sourcesOf = (path: string) => [{ ...rest, url: url.replace(PATH, path) }];
+      return Promise.resolve(
+        paths.map((path) => ({ path, size, checksum: {}, sources: sourcesOf(path) })),
+      );
     };
     const parts = {
       ...{ service: { openFetched }, config: { localMinFreeBytes: minFree } },
-      ...{ clock: systemClock, storage: session },
+      ...{ clock: systemClock, openStorage: () => new Session() },
     };
     const run = {
-      order: { manifest: { InputData: [PATH], InputDataPolicy: 'download' } },
+      order: { manifest: { InputData: paths, InputDataPolicy: 'download' } },
       directory: { path: root, work: join(root, 'work') },
-      inputs: { text: `{"LFN:${PATH}":{"replicas":[]}}`, fetched: [{ path: PATH, size }] },
+      inputs: {
+        text: `{"LFN:${PATH}":{"replicas":[]}}`,
+        fetched: paths.map((path) => ({ path, size })),
+      },
     } as unknown as LocalRun;
     return new InputFetcher(parts, [1, 1]).fetch(run, { directory: '/job', signal });
   };
@@ -120,6 +125,31 @@ describe('files of the catalogue on their way to a run', () => {
       expect([asked, there()]).toEqual([0, []]);
     },
   );
+
+  it('are not under way any more when one of them has failed', async () => {
+    let closed = false;
+    storage.play((response, { url }) => {
+      if (url === PATH) return void response.writeHead(404).end();
+      response.writeHead(200, { 'content-length': TEXT.length }).write('b');
+      response.on('close', () => (closed = true));
+    });
+    const others = Array.from({ length: 3 }, (_, index) => `/vo/in/slow${index}`);
+    const fault = await fetch({ paths: [...others, PATH] }).catch((error: unknown) => error);
+    expect((fault as RunFault).app).toBe(`${PATH}: SE-A: it answers 404`);
+    expect(there()).toEqual([]);
+    await eventually(() => Promise.resolve(closed || undefined), 'the connections to end');
+  });
+
+  it('bring no cookies of a storage to the next run', async () => {
+    storage.play((response, request) => {
+      response.setHeader('Set-Cookie', 'who=alice; Path=/');
+      storage.serve(response, request);
+    });
+    await fetch();
+    rmSync(join(root, 'work/f1'));
+    await fetch();
+    expect(storage.asked.map(({ headers }) => headers.cookie)).toEqual([undefined, undefined]);
+  });
 
   it('end with the signal, while they wait and while they come', async () => {
     for (const play of [

@@ -36,13 +36,16 @@ export interface FetchParts {
   config: Pick<WorkerConfig, 'localMinFreeBytes'>;
   clock: Clock;
   service: Pick<RunService, 'openFetched'>;
-  /** The way to storage elements. */
-  storage: Session;
+  /** A way to storage elements for one run: cookies of one are not for another. */
+  openStorage: () => Session;
 }
 
-interface FetchOfRunParts extends FetchParts {
+interface FetchOfRunParts extends Pick<FetchParts, 'clock' | 'service'> {
+  storage: Session;
   pausesMs: readonly number[];
   signal: AbortSignal;
+  /** Throws InputsAwayError while the disk has no room for what is to come. */
+  requireRoom: () => void;
   /** Told of bytes that are on the disk. */
   arrived: (bytes: number) => void;
 }
@@ -69,21 +72,29 @@ export class InputFetcher {
     { directory, signal }: { directory: string; signal: AbortSignal },
   ): Promise<string | undefined> {
     const { text, fetched } = run.inputs;
-    let left = fetched.reduce((sum, { size }) => sum + Number(size), 0);
-    this.requireRoom(run, left);
-    this.promisedBytes += left;
-    const arrived = (bytes: number): void => {
-      left -= bytes;
-      this.promisedBytes -= bytes;
+    const bytes = fetched.reduce((sum, { size }) => sum + Number(size), 0);
+    let left = 0;
+    const requireRoom = (): void => {
+      if (left > 0) return;
+      this.requireRoom(run, bytes);
+      left = bytes;
+      this.promisedBytes += bytes;
+    };
+    const arrived = (some: number): void => {
+      left -= some;
+      this.promisedBytes -= some;
     };
     const { parts, pausesMs } = this;
-    const one = new FetchOfRun(run, { ...parts, pausesMs, signal, arrived });
+    const storage = parts.openStorage();
+    const what = { ...parts, storage, pausesMs, signal, requireRoom, arrived };
+    const one = new FetchOfRun(run, what);
     try {
       for (let from = 0; from < fetched.length; from += OPENED_AT_ONCE) {
         await one.fetch(fetched.slice(from, from + OPENED_AT_ONCE).map(({ path }) => path));
       }
     } finally {
       this.promisedBytes -= left;
+      await storage.close();
     }
     return text && withLocalPaths(text, one.origins, directory);
   }
@@ -94,6 +105,13 @@ export class InputFetcher {
     if (bytes <= free) return;
     throw new InputsAwayError(`Its input data has ${bytes} bytes, for which no disk has room here`);
   }
+}
+
+/** One try of several files. */
+interface Round {
+  /** Storage elements that do not answer. */
+  away: Set<string>;
+  signal: AbortSignal;
 }
 
 /** The files of one run on their way. */
@@ -116,35 +134,56 @@ class FetchOfRun {
     const { pausesMs, signal } = this.parts;
     const pauses = [...pausesMs];
     for (let missing = paths; ;) {
-      const faults = await this.tryAll(missing);
+      const faults = await this.tryWithRoom(missing);
       if (faults.size === 0) return;
       // What has brought something on is no try in vain.
       if (faults.size < missing.length) pauses.splice(0, pauses.length, ...pausesMs);
       const pause = pauses.shift();
       const [[path, fault] = ['', '']] = faults;
-      if (pause === undefined) throw new InputsAwayError(`${shown(path)}: ${fault}`);
+      if (pause === undefined) {
+        throw new InputsAwayError(path === '' ? fault : `${shown(path)}: ${fault}`);
+      }
       await sleep(pause, { signal });
-      missing = [...faults.keys()];
+      if (path !== '') missing = [...faults.keys()];
     }
   }
 
-  /** Why those did not come that may come later. */
+  /** The same as `tryAll`, or that there is no room, which is no fault of a path. */
+  private async tryWithRoom(paths: readonly string[]): Promise<Map<string, string>> {
+    try {
+      this.parts.requireRoom();
+    } catch (error) {
+      if (!(error instanceof InputsAwayError)) throw error;
+      return new Map([['', error.message]]);
+    }
+    return this.tryAll(paths);
+  }
+
+  /** Why those did not come that may come later. What ends one for good ends all, and nothing is under way any more when it is thrown. */
   private async tryAll(paths: readonly string[]): Promise<Map<string, string>> {
     const opened = new Map((await this.open(paths)).map((file) => [file.path, file]));
-    const away = new Set<string>();
     const faults = new Map<string, string>();
-    await pLimit(AT_ONCE).map(paths, async (path) => {
-      this.parts.signal.throwIfAborted();
-      const file = opened.get(path);
-      if (!file) throw this.faultOf(path, 'may not be read any more');
-      const fault = await this.tryOne(file, away);
-      if (fault !== undefined) faults.set(path, fault);
-    });
+    const end = new AbortController();
+    const signal = AbortSignal.any([this.parts.signal, end.signal]);
+    const round = { away: new Set<string>(), signal };
+    const fetchOne = async (path: string): Promise<void> => {
+      try {
+        signal.throwIfAborted();
+        const file = opened.get(path);
+        if (!file) throw this.faultOf(path, 'may not be read any more');
+        const fault = await this.tryOne(file, round);
+        if (fault !== undefined) faults.set(path, fault);
+      } catch (error) {
+        end.abort(error);
+      }
+    };
+    await pLimit(AT_ONCE).map(paths, fetchOne);
+    end.signal.throwIfAborted();
     return faults;
   }
 
   /** Fetches a file from the first source that has it. Answers why none gives it now; throws RunFault when none ever will. */
-  private async tryOne(file: OpenedFile, away: Set<string>): Promise<string | undefined> {
+  private async tryOne(file: OpenedFile, { away, signal }: Round): Promise<string | undefined> {
     const found: string[] = [];
     let isLater = false;
     for (const source of file.sources) {
@@ -155,7 +194,7 @@ class FetchOfRun {
         continue;
       }
       try {
-        await this.write(file, await this.fresh(file, source));
+        await this.write(file, await this.fresh(file, source), signal);
         this.origins.set(file.path, { name: this.nameOf(file.path), se });
         return undefined;
       } catch (error) {
@@ -182,8 +221,8 @@ class FetchOfRun {
     return service.openFetched(this.run.order, paths, signal);
   }
 
-  private async write(file: OpenedFile, source: InputSource): Promise<void> {
-    const { storage, signal, arrived } = this.parts;
+  private async write(file: OpenedFile, source: InputSource, signal: AbortSignal): Promise<void> {
+    const { storage, arrived } = this.parts;
     const target = this.placeOf(file.path);
     const handle = await open(target, 'wx', 0o600).catch((error: unknown) => {
       throw this.taken(file.path, error);

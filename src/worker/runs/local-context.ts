@@ -32,8 +32,8 @@ export interface LocalProcessParts {
   logger: Logger;
   clock: Clock;
   service: RunService;
-  /** The way to storage elements. */
-  storage: Session;
+  /** A way to storage elements. */
+  openStorage: () => Session;
   /** What jobs may have of the machine. */
   machine: Machine;
   /** What is kept of an order in the directory of its run. */

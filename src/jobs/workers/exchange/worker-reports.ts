@@ -176,7 +176,7 @@ function usageOf(
 /** Whose run went wrong at once: its owner, empty where no program can be to blame; undefined for a run that went as a run does. */
 function badRunOf({ status, owner }: HeldJob, report: RunReport): string | undefined {
   if (report.kind === 'lost') return '';
-  if (report.kind === 'returned') return report.reason === undefined ? undefined : '';
+  if (report.kind === 'returned') return report.isOfMachine ? '' : undefined;
   if (report.kind !== 'ended' || status !== 'Running' || !report.failure) return undefined;
   return (report.wallSeconds ?? 0) < SOON_SECONDS ? owner : undefined;
 }
