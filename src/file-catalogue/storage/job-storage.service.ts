@@ -100,9 +100,7 @@ export class JobStorage {
   }
 }
 
-/**
- * Without replicas that lie at the address of another file: the token that submitted the job may have been for less than its owner may read.
- */
+/** Without replicas at the address of another file: the token that submitted the job may have been for less than its owner may read. */
 function ownPlaces(places: ReadonlyMap<string, readonly Placed[]>): Map<string, Placed[]> {
   return new Map(
     [...places].map(([path, all]) => [path, all.filter(({ pathThere }) => pathThere === path)]),

@@ -103,8 +103,9 @@ export class StorageAccess {
       ...place,
       opens: place.pathThere,
     }));
-    const places = (await this.openable(principal, registry, new Map([[path, all]]))).get(path);
-    if (!file || !places) throw noAddress(path, [], undefined);
+    const openable = await this.openable(principal, registry, new Map([[path, all]]));
+    const places = openable.get(path) ?? [];
+    if (!file || places.length === 0) throw noAddress(path, [], undefined);
     return { file, places };
   }
 

@@ -33,6 +33,7 @@ describe('states of jobs', () => {
       accepted: 'Job accepted',
       checking: 'InputData optimizer',
       inputDataMissing: 'Input Data Not Available',
+      inputResolution: 'Input Data Resolution',
       noSites: 'No candidate sites available',
       waiting: 'Pilot Agent Submission',
       matched: 'Job Received by Agent',
