@@ -19,6 +19,7 @@ const ONLY_BELOW: [code: RegExp, path: RegExp][] = [
   [/^catalogue\.not-empty/, /\/directory\/\{directory\}$/],
   [/^catalogue\.metadata-/, /metadata/],
   [/^catalogue\./, /^\/filecatalogue/],
+  [/^storage\./, /^\/filecatalogue\/file\//],
   [/^webhook\.delivery-/, /\/\{delivery\}/],
   [/^webhook\.not-/, /^\/webhooks\/\{id\}/],
   [/^webhook\.disabled/, /\/(test|replay)$/],
@@ -49,7 +50,8 @@ const INSPECTIONS = /^\/oauth2\/(introspect|revoke)$/;
 const OF_OTHERS = /^auth\.(certificate|client)-/;
 
 /** Codes that say more than the general ones; they come first. */
-const SPECIAL = /^(job|idempotency|catalogue|webhook|user|group|registry|site|worker|client)\./;
+const SPECIAL =
+  /^(job|idempotency|catalogue|storage|webhook|user|group|registry|site|worker|client)\./;
 
 /** What the errors of an operation follow from. */
 export interface OperationNature {

@@ -189,7 +189,7 @@ describe('a worker whose runs go wrong at once', () => {
     for (let attempt = 1; attempt <= 5; attempt += 1) {
       const run = `${jid}.${attempt}`;
       expect((await worker.take(1)).map((one) => one.run)).toEqual([run]);
-      await worker.report({ run, kind: 'returned', reason: 'no room' });
+      await worker.report({ run, kind: 'returned', reason: 'no room', isOfMachine: true });
     }
     expect(await shown(worker)).toHaveProperty('fault');
     await worker.take(1);

@@ -10,6 +10,7 @@ import { bulk } from '../support/catalogue/events.js';
 import { CommandUser } from '../support/command.js';
 import { narrow, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
+import { awaitFinal, sandboxOf, submit } from '../support/jobs.js';
 import { describeOn, describeWith } from '../support/missing.js';
 import { runPage } from '../support/page-shell.js';
 import {
@@ -42,7 +43,8 @@ withJudges('storage services judge our tokens', () => {
   beforeAll(async () => {
     const GRID_STORAGE_CA = join(support().pki, 'ca.crt');
     grid = await startGrid({ env: { GRID_KEY_ENCRYPTION_KEY: ENCRYPTION_KEY, GRID_STORAGE_CA } });
-    other = await grid.second();
+    // It runs no jobs: the storage would refuse their tokens, too.
+    other = await grid.second({ GRID_ROLE: 'api' });
     await registerMovers(grid);
     const fred = await grid.as('fred');
     for (const path of ['/vo/foo', '/vo/foobar', '/vo/other']) {
@@ -335,6 +337,20 @@ withJudges('storage services judge our tokens', () => {
       const gone = await alice.get(at('/vo/foo/a'));
       await writeFile(join(storage.root, 'vo/foo/a'), 'a of foo\n');
       expect([gone.status, gone.body.detail]).toEqual([409, 'SE-A does not have /vo/foo/a']);
+    });
+
+    it('gives its files to the jobs that have them as input data', async () => {
+      const alice = await grid.as('alice');
+      const [jid = 0] = await submit(alice, [
+        {
+          ...{ Executable: '/bin/sh', Arguments: ['-c', "cat a 'b ü+%'; env; cat *.json"] },
+          InputData: ['/vo/foo/a', '/vo/foo/b ü+%'],
+        },
+      ]);
+      expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Done' }]);
+      const output = (await sandboxOf(alice, jid))['std.out'] ?? '';
+      expect(output.slice(0, 18)).toBe('a of foo\nb of foo\n');
+      expect(output).not.toContain('eyJ');
     });
 
     it('gives its files to the command', async () => {

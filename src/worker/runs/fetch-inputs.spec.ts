@@ -51,7 +51,8 @@ describe('files of the catalogue on their way to a run', () => {
     };
     const parts = {
       ...{ service: { openFetched }, config: { localMinFreeBytes: minFree } },
-      ...{ clock: systemClock, openStorage: () => new Session() },
+      ...{ clock: systemClock, logger: { warn: () => undefined } },
+      ...{ openStorage: () => new Session() },
     };
     const run = {
       order: { manifest: { InputData: paths, InputDataPolicy: 'download' } },

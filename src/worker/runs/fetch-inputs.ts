@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 import pLimit from 'p-limit';
 import { parseJson, sleep, stringifyJson, type Clock, type JsonObject } from '#src/kernel/index.js';
 import type { Session } from '#src/http-client/index.js';
+import type { Logger } from '#src/runtime/index.js';
 import {
   fetchedNames,
   fetchedPaths,
@@ -35,12 +36,13 @@ export class InputsAwayError extends Error {}
 export interface FetchParts {
   config: Pick<WorkerConfig, 'localMinFreeBytes'>;
   clock: Clock;
+  logger: Pick<Logger, 'warn'>;
   service: Pick<RunService, 'openFetched'>;
   /** A way to storage elements for one run: cookies of one are not for another. */
   openStorage: () => Session;
 }
 
-interface FetchOfRunParts extends Pick<FetchParts, 'clock' | 'service'> {
+interface FetchOfRunParts extends Pick<FetchParts, 'clock' | 'logger' | 'service'> {
   storage: Session;
   pausesMs: readonly number[];
   signal: AbortSignal;
@@ -143,6 +145,8 @@ class FetchOfRun {
       if (pause === undefined) {
         throw new InputsAwayError(path === '' ? fault : `${shown(path)}: ${fault}`);
       }
+      const { logger } = this.parts;
+      logger.warn({ jid: this.run.key, path, fault }, 'a file of a job does not come');
       await sleep(pause, { signal });
       if (path !== '') missing = [...faults.keys()];
     }
