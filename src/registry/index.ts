@@ -35,6 +35,7 @@ export {
   addressOf,
   audienceOf,
   hasAddress,
+  removesBytes,
   holds,
   pathAt,
   takesFilesOf,

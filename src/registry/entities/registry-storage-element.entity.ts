@@ -32,4 +32,7 @@ export class RegistryStorageElementEntity {
 
   @Column('text', { nullable: true })
   credentialsFile!: string | null;
+
+  @Column('boolean', { nullable: true })
+  removes!: boolean | null;
 }

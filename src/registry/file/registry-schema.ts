@@ -173,7 +173,7 @@ const STORAGE_ELEMENT: Schema = {
     description: text(),
     url: text(storageUrlFault),
     ...OF_ADDRESS,
-    ...{ audience, credentialsFile: path },
+    ...{ audience, credentialsFile: path, removes: { type: 'boolean' } },
   }),
   if: { required: ['url'] },
   then: {
@@ -190,7 +190,7 @@ const STORAGE_ELEMENT: Schema = {
   },
   else: {
     properties: allNever(
-      { ...OF_ADDRESS, audience, credentialsFile: path },
+      { ...OF_ADDRESS, audience, credentialsFile: path, removes: { type: 'boolean' } },
       'needs the url of the storage',
     ),
   },

@@ -51,13 +51,15 @@ describe('a storage element in a registry file', () => {
     [{ kind: 'webdav', vos: ['vo'] }, [`kind: ${needs}`, `vos: ${needs}`]],
     [{ audience: 'x', base: '/vo' }, [`base: ${needs}`, `audience: ${needs}`]],
     [{ credentialsFile: '/k' }, [`credentialsFile: ${needs}`]],
+    [{ removes: false }, [`removes: ${needs}`]],
+    [{ ...WEBDAV, removes: 'no' }, ['removes: must be true or false']],
     [{ ...WEBDAV, kind: 'srm' }, ['kind: must be one of webdav, s3']],
     [{ ...WEBDAV, vos: [] }, ['vos: names none']],
     [{ ...WEBDAV, credentialsFile: '/k' }, ['credentialsFile: is for S3 only']],
     [
       { ...WEBDAV, secret: 'x' },
       [
-        'secret: is not known here; known are description, url, kind, vos, base, audience, credentialsFile',
+        'secret: is not known here; known are description, url, kind, vos, base, audience, credentialsFile, removes',
       ],
     ],
     [{ ...S3, credentialsFile: undefined }, ['credentialsFile: is missing']],

@@ -27,6 +27,8 @@ export interface StorageElement {
   readonly audience?: string;
   /** File of the service with the keys for S3. */
   readonly credentialsFile?: string;
+  /** False: the service removes nothing there, also of files that it let in and that are deleted. */
+  readonly removes?: boolean;
 }
 
 /** One that has an address. */
@@ -40,6 +42,11 @@ export function hasAddress(element: StorageElement): element is AddressedElement
 /** True for one that has an address and takes files of the virtual organisation. */
 export function takesFilesOf(element: StorageElement, vo: string | undefined): boolean {
   return hasAddress(element) && vo !== undefined && element.vos.includes(vo);
+}
+
+/** True for one where the service removes the bytes of files that are deleted. */
+export function removesBytes({ url, removes }: StorageElement): boolean {
+  return url !== undefined && removes !== false;
 }
 
 /** The directory of the catalogue that lies at its `url`. */

@@ -92,7 +92,8 @@ const READ_ALL = `
         'profile', profile, 'idTokenAlg', id_token_alg, 'scopes', scopes, 'group', group_name, 'origin', origin)
         order by position, id), '[]') from registry_application) as applications,
     (select coalesce(json_agg(json_build_object('name', name, 'description', description, 'url', url,
-        'kind', kind, 'vos', vos, 'base', base, 'audience', audience, 'credentialsFile', credentials_file)
+        'kind', kind, 'vos', vos, 'base', base, 'audience', audience, 'credentialsFile', credentials_file,
+        'removes', removes)
         order by position, name), '[]') from registry_storage_element) as "storageElements",
     (select coalesce(json_agg(json_build_object(
         'name', name, 'backend', backend, 'options', options, 'setups', setups, 'vos', vos, 'slots', slots,
@@ -152,9 +153,10 @@ const INSERTS = [
   `insert into registry_setup (name, position, groups)
     select body ->> 'name', position, ${MAYBE_TEXTS('groups')} from ${ITEMS('setups')}`,
   `insert into registry_storage_element
-      (name, position, description, url, kind, vos, base, audience, credentials_file)
+      (name, position, description, url, kind, vos, base, audience, credentials_file, removes)
     select body ->> 'name', position, body ->> 'description', body ->> 'url', body ->> 'kind',
-      ${MAYBE_TEXTS('vos')}, body ->> 'base', body ->> 'audience', body ->> 'credentialsFile'
+      ${MAYBE_TEXTS('vos')}, body ->> 'base', body ->> 'audience', body ->> 'credentialsFile',
+      (body ->> 'removes')::boolean
     from ${ITEMS('storageElements')}`,
   `insert into registry_site (name, position, backend, options, setups, vos, slots, processors, ram_mb,
       gpus, tags, max_wall_time, network, limits, connection)
