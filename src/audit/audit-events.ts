@@ -48,7 +48,11 @@ export const AUDIT_EVENTS = {
   'catalogue.file-registered': { text: 'A file was registered', details: ['path', 'created'] },
   'catalogue.access-given': {
     text: 'Addresses of files at storage elements were given, with tokens that open them there; neither stands here; `paths`: the first 20',
-    details: ['files', 'paths', 'ses'],
+    details: ['right', 'files', 'paths', 'ses'],
+  },
+  'catalogue.bytes-removed': {
+    text: 'The service has removed bytes from a storage element that belong to no file',
+    details: ['path', 'se'],
   },
   'catalogue.content-given': {
     text: 'Bytes of a file were given, or a signed address of them, which does not stand here',

@@ -11,6 +11,8 @@ export const LOCK_SPACES = {
   catalogue: 0x67726963,
   /** The number of a metadata field. */
   fields: 0x67726966,
+  /** The number of a user who holds paths for bytes. */
+  uploaders: 0x67726967,
 } as const;
 
 /** Names of locks that one instance holds for a task, or for a change of what all share. */

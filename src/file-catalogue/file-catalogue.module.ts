@@ -41,6 +41,7 @@ import { SearchService } from './search/search.service.js';
 import { TotalsAggregator } from './totals/totals-aggregator.service.js';
 import { VerificationService } from './totals/verification.service.js';
 import { CatalogueWriteService } from './changes/catalogue-write.service.js';
+import { CatalogueBytesEntity } from './writing/catalogue-bytes.entity.js';
 import { CatalogueWriter } from './writing/catalogue-writer.service.js';
 import { LineReader } from './writing/line-reader.service.js';
 import { MoveService } from './moves/move.service.js';
@@ -58,6 +59,7 @@ import { WritesController } from './changes/writes.controller.js';
       CatalogueSegmentEntity,
       CatalogueValueEntity,
       CatalogueDeltaEntity,
+      CatalogueBytesEntity,
     ]),
   ],
   controllers: [
@@ -108,6 +110,8 @@ import { WritesController } from './changes/writes.controller.js';
     CatalogueTeller,
     NamespaceService,
     CatalogueStorageRights,
+    CatalogueWriter,
+    CatalogueWriteService,
     DemoCatalogue,
     ExportService,
     ImportService,

@@ -5,8 +5,14 @@ import { AccessController } from './storage/access.controller.js';
 import { ContentController } from './storage/content.controller.js';
 import { StorageContent } from './storage/content.service.js';
 import { JobStorage } from './storage/job-storage.service.js';
+import { ArrivedFiles } from './storage/arrived-files.service.js';
+import { RegistrationController } from './storage/registration.controller.js';
+import { StorageMetrics } from './storage/storage-metrics.js';
+import { StorageRemovals } from './storage/storage-removals.service.js';
 import { S3Addresses } from './storage/s3-addresses.js';
 import { StorageElements } from './storage/storage-elements.js';
+import { StorageKeys } from './storage/storage-keys.js';
+import { StorageUploads } from './storage/storage-uploads.service.js';
 import { StorageAccess } from './storage/storage-access.service.js';
 
 /** The bytes of the catalogue's files. Apart from the catalogue, which the authorization server needs: this one needs its tokens. */
@@ -16,8 +22,19 @@ export class StorageModule {
     return {
       module: StorageModule,
       imports: [auth, FileCatalogueModule, RegistryModule],
-      controllers: [AccessController, ContentController],
-      providers: [StorageAccess, StorageContent, StorageElements, S3Addresses, JobStorage],
+      controllers: [AccessController, ContentController, RegistrationController],
+      providers: [
+        StorageAccess,
+        StorageContent,
+        StorageUploads,
+        ArrivedFiles,
+        StorageRemovals,
+        StorageMetrics,
+        StorageKeys,
+        StorageElements,
+        S3Addresses,
+        JobStorage,
+      ],
       exports: [JobStorage],
     };
   }

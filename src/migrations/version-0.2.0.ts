@@ -5,7 +5,8 @@ export class Version0201764288000000 {
   async up(runner: QueryRunner): Promise<void> {
     // The jobs, of which there may be millions, come first: while they are written anew people can still sign in.
     const jobs = [JOBS, ...COUNTERS, QUEUE, RUNS, DEPENDENCIES];
-    for (const sql of [...jobs, WORKERS, EVENTS, AUTHORIZATION, REGISTRY]) await runner.query(sql);
+    for (const sql of [...jobs, WORKERS, EVENTS, AUTHORIZATION, REGISTRY, DATA])
+      await runner.query(sql);
   }
 }
 
@@ -97,7 +98,8 @@ const REGISTRY = `
     add column vos text[],
     add column base text,
     add column audience text,
-    add column credentials_file text;
+    add column credentials_file text,
+    add column removes boolean;
   alter table registry_application
     add column audiences text[],
     add column post_logout_redirect_uris text[],
@@ -466,6 +468,41 @@ const DEPENDENCIES = `
   create trigger jobs_dependency_again before update of status on jobs for each row
     when (old.status = 'Failed' and new.status not ${IS_FINAL} and old.held_by is not null)
     execute function job_dependency_again();
+`;
+
+const DATA = `
+  -- Bytes at storage elements that belong to no file: those that arrive for a path, which is nobody else's until they are registered or
+  -- their time is over, and those that are to be removed. For a run or, without jid, for a user.
+  create table catalogue_bytes (
+    id bigint generated always as identity primary key,
+    -- of bytes that arrive as far as it is known
+    size bigint,
+    jid bigint,
+    made_at timestamptz not null default now(),
+    -- when bytes that arrive are removed, when the next attempt to remove them is made
+    due_at timestamptz not null,
+    owner_id integer not null,
+    se_id integer not null,
+    attempt integer,
+    tries integer not null default 0,
+    -- how often they are still to be removed before their path is free: none were let in, they had arrived, or they may come late
+    removals smallint not null default 0,
+    state text not null check (state in ('arriving', 'removing')),
+    path text collate "C" not null,
+    md5 text,
+    fault text,
+    -- a late removal never meets the bytes of a later upload
+    unique (path, se_id)
+  );
+  create unique index catalogue_bytes_reserved on catalogue_bytes (path) where state = 'arriving';
+  create index catalogue_bytes_due on catalogue_bytes (se_id, due_at);
+  create index catalogue_bytes_owner on catalogue_bytes (owner_id) where jid is null;
+  create index catalogue_bytes_run on catalogue_bytes (jid, attempt) where jid is not null;
+  alter table catalogue_file
+    add column sha256 text,
+    -- numbers of the storage elements whose bytes came through this service
+    add column stored integer[];
+  create index catalogue_file_stored on catalogue_file (directory_id) where stored is not null;
 `;
 
 const EVENTS = `

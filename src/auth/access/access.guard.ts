@@ -13,7 +13,13 @@ import {
   refuseUnknownKeys,
 } from '#src/http/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { invalidRequest, REALM, challenged, tokenMissing } from '../protocol/challenges.js';
+import {
+  invalidRequest,
+  REALM,
+  challenged,
+  scopeMissing,
+  tokenMissing,
+} from '../protocol/challenges.js';
 import { BearerTokens } from '../bearer/bearer-tokens.js';
 import type { TokenPlace } from '../possession/confirmation.js';
 import type { Principal } from '../bearer/principal.js';
@@ -206,9 +212,7 @@ export class BearerGuard extends AuthGuard() {
       throw tokenMissing('Tokens in the query string are not taken here; send the header');
     }
     if (scope === undefined || ![scope, ...also].some((one) => scopes.has(one))) {
-      const needed = scope ?? '';
-      const detail = `This needs the scope ${needed}`;
-      throw challenged('Bearer', 'insufficient_scope', detail, { scope: needed });
+      throw scopeMissing(scope ?? '');
     }
     setPrincipal(request, found);
     return found as T;

@@ -14,8 +14,9 @@ const MOST_SCOPE_BYTES = 1_500;
 /** Of a token of the service itself, which is used at once. */
 const SERVICE_SECONDS = 300;
 
-/** What somebody reads at a storage. */
+/** What somebody does at a storage. */
 export interface StorageWishes {
+  right: 'read' | 'create';
   /** What the storage calls itself. */
   audience: string;
   /** Files or directories with all that is in them, as the catalogue calls them. */
@@ -25,7 +26,7 @@ export interface StorageWishes {
 }
 
 /** What can be done with a path at a storage. */
-type StorageRight = 'read' | 'modify';
+type StorageRight = 'read' | 'create' | 'modify';
 
 /** What the service itself does at a storage. */
 export interface ServiceWishes {
@@ -76,15 +77,15 @@ export class StorageTokens {
   }
 
   /**
-   * Tokens that let their bearer read these paths: as many paths in each as it has room for, in their order. They are revoked with the
+   * Tokens that let their bearer read or create these paths: as many paths in each as it has room for, in their order. They are revoked with the
    * token of the request, where that is one of ours. Throws Problem 409 `catalogue.no-address` for a path that no token has room for.
    */
-  async toRead(principal: Principal, wishes: StorageWishes): Promise<StorageToken[]> {
-    const { audience, paths, notAfter } = wishes;
+  async give(principal: Principal, wishes: StorageWishes): Promise<StorageToken[]> {
+    const { audience, right, paths, notAfter } = wishes;
     const holder = await this.holderOf(principal);
     const given: StorageToken[] = [];
-    for (const group of packed(paths)) {
-      const scopes = group.map((path) => scopeOf(path));
+    for (const group of packed(paths, right)) {
+      const scopes = group.map((path) => scopeOf(path, right));
       const input = { ...holder, scopes, audiences: [audience], notAfter };
       const { token, claims } = await this.tokens.mint(input);
       if (token.length > MOST_TOKEN_BYTES) {
@@ -127,16 +128,16 @@ export class StorageTokens {
   }
 }
 
-function scopeOf(path: string, right: StorageRight = 'read'): string {
+function scopeOf(path: string, right: StorageRight): string {
   return `storage.${right}:${scopePathText(scopePathOf(path, 'file'))}`;
 }
 
 /** The paths in groups whose scopes have room in one token. */
-function packed(paths: readonly string[]): string[][] {
+function packed(paths: readonly string[], right: StorageRight): string[][] {
   const groups: string[][] = [];
   let bytes = Infinity;
   for (const path of paths) {
-    const more = scopeOf(path).length + 1;
+    const more = scopeOf(path, right).length + 1;
     if (bytes + more > MOST_SCOPE_BYTES) {
       groups.push([]);
       bytes = 0;

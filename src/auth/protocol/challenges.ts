@@ -28,6 +28,11 @@ export function challenged(
   });
 }
 
+/** 403 for a token without the scope. */
+export function scopeMissing(scope: string): OAuthProblem {
+  return challenged('Bearer', 'insufficient_scope', `This needs the scope ${scope}`, { scope });
+}
+
 /**
  * 401 for a request without a token that counts. Its challenge names no error (RFC 6750 §3.1); the body below /oauth2, which
  * always has one, says `invalid_request`: what the request needs is missing.

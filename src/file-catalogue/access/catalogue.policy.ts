@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { borderOf, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
-import { RegistryService } from '#src/registry/index.js';
+import { RegistryService, removesBytes } from '#src/registry/index.js';
 import { CatalogueNames, UNKNOWN_ID } from '../names/catalogue-names.service.js';
 import { topOf } from '../path/catalogue-path.js';
 
@@ -98,6 +98,14 @@ export class CataloguePolicy {
       this.names.find('group', 'root'),
     ]);
     return { userId, groupId, managedPath: EVERYTHING, readsAll: true, ...NO_BORDER };
+  }
+
+  /** The numbers of the storage elements that lose the bytes of a file that is deleted, if they came through this service. */
+  async losingElements(): Promise<ReadonlySet<number>> {
+    const elements = (await this.registry.current()).storageElements().filter(removesBytes);
+    const names = elements.map(({ name }) => name);
+    const ids = await this.names.ensure('se', names);
+    return new Set(names.flatMap((name) => ids.get(name) ?? []));
   }
 
   /** Does the path lie where the caller's FileCatalogManagement holds? Whatever the bits say, all may be done there. */

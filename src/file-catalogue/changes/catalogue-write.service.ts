@@ -9,7 +9,7 @@ import { directoryNotFound, fileNotFound } from '../access/directory-access.js';
 import { fileMetadata } from '../namespace/entry-json.js';
 import { findFile } from '../namespace/files.repository.js';
 import { readChain } from '../namespace/directory-chain.repository.js';
-import type { CatalogueLine, MetadataChange } from '../writing/catalogue-line.js';
+import type { CatalogueLine, FilePut, MetadataChange } from '../writing/catalogue-line.js';
 import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import { LineReader } from '../writing/line-reader.service.js';
 import { checksumTypeOf } from '../writing/member-rules.js';
@@ -39,11 +39,18 @@ export class CatalogueWriteService {
     return (await this.apply(principal, line)) === 'created';
   }
 
-  /** Registers a file; false when the same one was registered. 400, 403, 409 for another content. */
+  /**
+   * Registers a file, with the bytes that have arrived for it; false when the same one was registered. 400, 403, 409 for another content,
+   * and `storage.differs` for bytes that arrive no longer.
+   */
   async registerFile(
     principal: Principal,
     path: string,
     body: RegisterFileRequest,
+    {
+      arrived,
+      mustExist,
+    }: { arrived?: { id: number | bigint; seId: number }; mustExist?: true } = {},
   ): Promise<boolean> {
     const { Size: size, Checksum: checksum, GUID: guid, Mode: mode, Replicas } = body;
     const checksumType = checksumTypeOf(checksum, body.ChecksumType);
@@ -52,17 +59,25 @@ export class CatalogueWriteService {
       replicas: Replicas ?? [],
       replicasIn: 'Replicas',
       complete: (ownership, replicas) => {
-        const content = { size, checksum, checksumType, guid, replicas };
-        return { kind: 'file', op: 'put', path, ...content, ...ownership };
+        const content = { size, checksum, checksumType, guid, replicas, mustExist };
+        const line: FilePut = { kind: 'file', op: 'put', path, ...content, ...ownership };
+        if (!arrived) return line;
+        const { id, seId } = arrived;
+        const own = new Map([...replicas, [seId, null]] as const);
+        return { ...line, replicas: own, arrived: { id, sha256: body.SHA256 ?? null } };
       },
     });
     return (await this.apply(principal, line)) === 'created';
   }
 
-  /** Removes a file or an empty directory. 403, 404, 409 for a directory that is not empty. */
-  async remove(principal: Principal, kind: 'file' | 'directory', path: string): Promise<void> {
+  /**
+   * Removes a file or an empty directory; true when bytes at storage elements are removed, too. 403, 404, 409 for a directory that is not
+   * empty.
+   */
+  async remove(principal: Principal, kind: 'file' | 'directory', path: string): Promise<boolean> {
     const outcome = await this.apply(principal, { kind, op: 'delete', path });
     if (outcome === 'absent') throw kind === 'file' ? fileNotFound(path) : directoryNotFound(path);
+    return outcome === 'removing';
   }
 
   /** Declares a field; false when it exists with this type. 403, 409 for another type. */

@@ -5,14 +5,9 @@ import type { JsonObject } from '#src/kernel/index.js';
 import { Audited } from '#src/audit/index.js';
 import type { HttpResponse } from '#src/http/index.js';
 import { CatalogueWriteService } from './catalogue-write.service.js';
-import {
-  DeclareFieldRequest,
-  MakeDirectoryRequest,
-  MetadataValues,
-  RegisterFileRequest,
-} from './writes.request.js';
+import { DeclareFieldRequest, MakeDirectoryRequest, MetadataValues } from './writes.request.js';
 import { DeletedResponse, FieldResponse, MadeResponse } from './writes.response.js';
-import { DirectoryPath, FilePath } from '../path/encoded-path.decorator.js';
+import { auditedPath, DirectoryPath, FilePath } from '../path/encoded-path.decorator.js';
 
 const OWN_VALUES = {
   description: 'The own values afterwards',
@@ -67,34 +62,12 @@ export class WritesController {
   }
 
   /**
-   * Register a file; missing directories are made.
-   *
-   * @remarks The file itself is neither read nor moved. To register it again with the same content is answered with 200.
-   * @throws {409} Another content is registered, or a directory has this path
-   */
-  @Put('file/:file')
-  @Access('bearer', 'catalogue:write')
-  @Audited<MadeResponse>('catalogue.file-registered', ({ params }, answer) => ({
-    ...pathOf(params['file']),
-    ...(answer && { created: answer.created }),
-  }))
-  @ApiCreatedResponse({ type: MadeResponse })
-  @ApiOkResponse({ type: MadeResponse, description: 'The same file was registered' })
-  async registerFile(
-    @FilePath() path: string,
-    @CurrentPrincipal() principal: Principal,
-    @Body() body: RegisterFileRequest,
-    @Res({ passthrough: true }) response: HttpResponse,
-  ): Promise<MadeResponse> {
-    const created = await this.writes.registerFile(principal, path, body);
-    response.status(created ? 201 : 200);
-    return { path, created };
-  }
-
-  /**
    * Remove a file from the catalogue.
    *
-   * @remarks Its replicas and metadata are forgotten; storage is not touched.
+   * @remarks Its replicas and metadata are forgotten. Bytes that came through this service (`POST /filecatalogue/access`, `create`) are removed from their storage elements
+   * soon, but not before whoever was let in to write them is let in no longer, up to an hour and two minutes after the file was registered; until
+   * then its path answers 409 `catalogue.being-removed`. Other replicas are not touched. Of a path that the caller holds for bytes the upload
+   * ends.
    * @throws {404} The file does not exist
    */
   @Delete('file/:file')
@@ -104,8 +77,8 @@ export class WritesController {
     @FilePath() path: string,
     @CurrentPrincipal() principal: Principal,
   ): Promise<DeletedResponse> {
-    await this.writes.remove(principal, 'file', path);
-    return { path, deleted: true };
+    const removing = await this.writes.remove(principal, 'file', path);
+    return { path, deleted: true, ...(removing && { removing }) };
   }
 
   /**
@@ -204,8 +177,7 @@ export class WritesController {
   }
 }
 
-/** For the audit trail: the path of an address, as far as it can be read. */
+/** For the audit trail. */
 function pathOf(encoded: string | string[] | undefined, kind?: 'directory' | 'file') {
-  const path = Buffer.from(String(encoded), 'base64url').toString('utf8');
-  return { ...(kind && { kind }), path };
+  return { ...(kind && { kind }), path: auditedPath(encoded) };
 }

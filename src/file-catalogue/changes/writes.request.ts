@@ -115,6 +115,24 @@ export class RegisterFileRequest {
   })
   @ReadBy(readReplicas)
   Replicas?: NamedReplicas;
+
+  /**
+   * Storage element to which its bytes were uploaded: the file is registered with them, or not at all
+   * @example 'SE-A'
+   */
+  @IsOptional()
+  @MinLength(1, NOT_A_TEXT)
+  @IsString(NOT_A_TEXT)
+  SE?: string;
+
+  /**
+   * SHA-256 of bytes that were uploaded
+   * @example 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855'
+   */
+  @IsOptional()
+  @Matches(/^[\da-f]{64}$/)
+  @IsString(NOT_A_TEXT)
+  SHA256?: string;
 }
 
 /** Body of `POST /filecatalogue/metadata`. */

@@ -16,6 +16,13 @@ export class DeletedResponse {
 
   @ApiProperty({ description: 'Always true', example: true })
   deleted!: boolean;
+
+  @ApiProperty({
+    description: 'true: bytes at storage elements are being removed, and the path is not free yet',
+    required: false,
+    example: true,
+  })
+  removing?: boolean;
 }
 
 /** A declared field. */

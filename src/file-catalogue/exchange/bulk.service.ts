@@ -168,7 +168,7 @@ async function tell(
   for (const { line, outcome } of waiting.take(outcomes)) {
     summary.lines += 1;
     summary[countedAs(outcome)] += 1;
-    if (outcome === 'deleted') listener.deleted?.();
+    if (outcome === 'deleted' || outcome === 'removing') listener.deleted?.();
     if (outcome instanceof Problem) failed.push(failedLine(line.number, line.json, outcome));
   }
   listener.progress?.(summary);
@@ -181,7 +181,7 @@ async function tell(
 
 function countedAs(outcome: LineOutcome): 'created' | 'updated' | 'unchanged' | 'failed' {
   if (outcome instanceof Problem) return 'failed';
-  if (outcome === 'deleted') return 'updated';
+  if (outcome === 'deleted' || outcome === 'removing') return 'updated';
   return outcome === 'absent' ? 'unchanged' : outcome;
 }
 

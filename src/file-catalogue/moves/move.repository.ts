@@ -2,6 +2,7 @@ import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/in
 import { DIRECTORY_COLUMNS, type DirectoryRow } from '../namespace/directory-chain.repository.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
 import { baseName } from '../path/catalogue-path.js';
+import { isBelow } from '../writing/catalogue-bytes.repository.js';
 
 /** Keeps every other writer out until the transaction ends. */
 export async function lockForMove(transaction: Transaction): Promise<void> {
@@ -39,6 +40,22 @@ export async function extentOf(
     values: [directory.label, endOfSubtree(directory.label)],
   });
   return row ?? { depth: 0, bytes: 0 };
+}
+
+/** True when one of the paths is held for bytes, or something below them, or bytes of files below the directory came through this service. */
+export async function holdBytes(
+  transaction: Transaction,
+  { directory, to }: { directory: DirectoryRow; to: string },
+): Promise<boolean> {
+  const [row] = await transaction.query<{ found: boolean }>({
+    text: `select exists (select from catalogue_bytes where path = any(array[$3, $4]))
+             or exists (select from catalogue_bytes where ${isBelow('$3')})
+             or exists (select from catalogue_bytes where ${isBelow('$4')})
+             or exists (select from catalogue_directory d join catalogue_file f on f.directory_id = d.id
+               where d.label >= $1 and d.label < $2 and f.stored is not null) as found`,
+    values: [directory.label, endOfSubtree(directory.label), directory.path, to],
+  });
+  return row?.found === true;
 }
 
 /** Names of fields that are set both in the subtree and on the directories of the given ids. */

@@ -17,7 +17,14 @@ import {
   pathFault,
 } from '../path/catalogue-path.js';
 import { isInSubtree } from '../path/label.js';
-import { extentOf, fieldsOnBoth, findDirectory, lockForMove, relocate } from './move.repository.js';
+import {
+  extentOf,
+  fieldsOnBoth,
+  findDirectory,
+  holdBytes,
+  lockForMove,
+  relocate,
+} from './move.repository.js';
 
 /** Moves directories with everything in them; for administrators. */
 @Injectable()
@@ -31,7 +38,7 @@ export class MoveService {
    * Gives a directory another path; its files, metadata and rights come along, totals stay exact, and all other
    * writers wait meanwhile (about 35 µs per directory). Answers the number of directories. 400 for a path that
    * cannot be, 404 when the directory or the new parent does not exist, 409 when the place is taken or a field is
-   * set both in the subtree and above its new place.
+   * set both in the subtree and above its new place, and where bytes at storage elements lie by paths that would change.
    */
   async move(from: string, to: string): Promise<number> {
     for (const [field, path] of Object.entries({ from, to })) {
@@ -57,6 +64,10 @@ export class MoveService {
     }
     if ((await findDirectory(transaction, to)) ?? (await findFile(transaction, to))) {
       throw new Problem('catalogue.exists', `There is something at ${to} already`);
+    }
+    if (await holdBytes(transaction, { directory, to })) {
+      const detail = `Files lie at storage elements by their paths, in ${from} or where it would come`;
+      throw new Problem('catalogue.exists', detail);
     }
     const { depth, bytes } = await extentOf(transaction, directory);
     const levels = (path: string): number => path.split('/').length - 1;

@@ -26,3 +26,8 @@ export const DirectoryPath = encodedPath('directory', 'L3ZvL2E', decodeDirectory
 
 /** Handler parameter: the path of a file. */
 export const FilePath = encodedPath('file', 'L3ZvL2EvcnVuMS9mMQ', decodeFilePath);
+
+/** For the audit trail: the path of an address, as far as it can be read. */
+export function auditedPath(encoded: string | string[] | undefined): string {
+  return Buffer.from(String(encoded), 'base64url').toString('utf8');
+}

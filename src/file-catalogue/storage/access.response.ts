@@ -15,7 +15,8 @@ export class FileAccessResponse {
   url!: string;
 
   @ApiProperty({
-    description: 'Of WebDAV: headers for requests to the address, and to no other',
+    description:
+      'Headers for requests to the address, and to no other: of WebDAV what opens it, of S3 those of `create`',
     selfRequired: false,
     type: 'object',
     additionalProperties: { type: 'string' },
@@ -24,14 +25,20 @@ export class FileAccessResponse {
   headers?: Record<string, string>;
 
   @ApiProperty({
-    description: 'Of S3: the address with a signature, which opens it without headers',
+    description: 'Of S3: the address with a signature, which opens it',
     required: false,
     example: 'https://s3.example.org/bucket/a/f1?X-Amz-Signature=…',
   })
   presigned?: string;
 
-  @ApiProperty({ description: 'Bytes', type: 'integer', format: 'int64', example: 10 })
-  size!: number | bigint;
+  @ApiProperty({
+    description: 'Bytes; to `create`, if they were said',
+    type: 'integer',
+    format: 'int64',
+    required: false,
+    example: 10,
+  })
+  size?: number | bigint;
 
   @ApiProperty({
     description: 'Checksums by their kind; none where the catalogue knows none',

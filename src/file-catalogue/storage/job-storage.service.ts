@@ -1,5 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { applicationPrincipal, principalFrom, type Principal } from '#src/auth/index.js';
+import {
+  applicationPrincipal,
+  principalFrom,
+  StorageTokens,
+  type Principal,
+} from '#src/auth/index.js';
 import {
   APPLICATION_PREFIX,
   RegistryService,
@@ -8,8 +13,8 @@ import {
 } from '#src/registry/index.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { checksumOf, replicaEntries } from '../namespace/entry-json.js';
-import type { FileAccessResponse } from './access.response.js';
 import { StorageAccess, type Placed } from './storage-access.service.js';
+import { StorageKeys, type Key } from './storage-keys.js';
 
 /** Time for the first bytes of what a worker asks for; it asks again for what it has not begun. */
 const SECONDS = 900;
@@ -34,9 +39,9 @@ export interface InputFile {
 }
 
 /** A file, and what opens each of its replicas. */
-export interface FetchedFile extends Pick<FileAccessResponse, 'size' | 'checksum'> {
+export interface FetchedFile extends Pick<InputFile, 'size' | 'checksum'> {
   path: string;
-  sources: Pick<FileAccessResponse, 'se' | 'url' | 'headers' | 'presigned' | 'expires'>[];
+  sources: (Key & { se: string; url: string })[];
 }
 
 /** The bytes of files as jobs have them: with the rights that their owners have now. */
@@ -45,6 +50,8 @@ export class JobStorage {
   constructor(
     private readonly registry: RegistryService,
     private readonly access: StorageAccess,
+    private readonly tokens: StorageTokens,
+    private readonly keys: StorageKeys,
     private readonly names: CatalogueNames,
   ) {}
 
@@ -89,7 +96,9 @@ export class JobStorage {
     const files = await this.access.find(principal, paths);
     const all = this.access.places(files, registry);
     const usable = await this.access.openable(principal, registry, ownPlaces(all));
-    const keys = await this.access.keysOf(principal, [...usable.values()].flat(), SECONDS);
+    const end = this.tokens.endOf(principal, SECONDS);
+    const places = [...usable.values()].flat();
+    const keys = await this.keys.of(principal, places, { right: 'read', end });
     return [...files].map(([path, file]) => ({
       ...{ path, size: file.size, checksum: checksumOf(file) },
       sources: (usable.get(path) ?? []).flatMap(({ element, url }) => {

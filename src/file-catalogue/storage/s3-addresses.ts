@@ -14,7 +14,7 @@ export type MakeCommand = (
   s3: typeof S3,
   object: { Bucket: string; Key: string },
   url: string,
-) => S3.GetObjectCommand | S3.HeadObjectCommand | S3.DeleteObjectCommand;
+) => S3.GetObjectCommand | S3.HeadObjectCommand | S3.PutObjectCommand | S3.DeleteObjectCommand;
 
 /** Addresses of files at S3 elements that are signed with the keys that the service has for them (AWS Signature Version 4). */
 @Injectable()

@@ -16,7 +16,6 @@ import {
   holds,
   pathAt,
   RegistryService,
-  type AddressedElement,
   type RegistrySnapshot,
 } from '#src/registry/index.js';
 import { CataloguePolicy, type Reader } from '../access/catalogue.policy.js';
@@ -29,20 +28,14 @@ import { CatalogueStorageRights } from '../namespace/storage-rights.service.js';
 import { filePathFault } from '../path/catalogue-path.js';
 import type { AccessRequest } from './access.request.js';
 import type { FileAccessResponse } from './access.response.js';
-import { S3Addresses, type MakeCommand } from './s3-addresses.js';
+import { unknownElement } from './known-element.js';
+import { StorageKeys, type KeyPlace } from './storage-keys.js';
 
 /** A replica at an address of its element. */
-export interface Placed {
-  element: AddressedElement;
-  url: string;
+export interface Placed extends KeyPlace {
   /** The path of the catalogue that has this address: the file's own, or that of another file, of which the PFN is. */
   pathThere: string;
-  /** What a token for it opens: that path, or a directory above it. */
-  opens: string;
 }
-
-/** What opens an address, and until when. */
-export type Key = Pick<FileAccessResponse, 'headers' | 'presigned' | 'expires'>;
 
 /** Who wants to read, and where the scopes of the token hold. */
 type Asker = Reader & Pick<Principal, 'paths'>;
@@ -57,7 +50,7 @@ export class StorageAccess {
     private readonly names: CatalogueNames,
     private readonly rights: CatalogueStorageRights,
     private readonly tokens: StorageTokens,
-    private readonly s3: S3Addresses,
+    private readonly keys: StorageKeys,
   ) {}
 
   /**
@@ -73,7 +66,7 @@ export class StorageAccess {
     const all = this.places(files, registry);
     const wanted = se === undefined ? all : onlyAt(se, all);
     if (se !== undefined && !isKnown(principal, registry, se) && isNowhere(wanted)) {
-      throw Problem.invalidField('se', `there is no storage element ${se} with an address for you`);
+      throw unknownElement(se);
     }
     const openable = await this.openable(principal, registry, wanted);
     const chosen = new Map(
@@ -81,7 +74,8 @@ export class StorageAccess {
     );
     const missing = paths.find((path) => !chosen.has(path));
     if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], se);
-    const keys = await this.keysOf(principal, [...chosen.values()], seconds);
+    const end = this.tokens.endOf(principal, seconds);
+    const keys = await this.keys.of(principal, [...chosen.values()], { right: 'read', end });
     return paths.map((path) => {
       const [file, place] = [files.get(path), chosen.get(path)];
       const key = place && keys.get(place.url);
@@ -111,7 +105,8 @@ export class StorageAccess {
 
   /** An address of S3 by which anybody can read what lies there for so many seconds. */
   async signed(principal: Principal, place: Placed, seconds: number): Promise<string> {
-    const key = (await this.keysOf(principal, [place], seconds)).get(place.url);
+    const end = this.tokens.endOf(principal, seconds);
+    const key = (await this.keys.of(principal, [place], { right: 'read', end })).get(place.url);
     if (key?.presigned === undefined) throw new Error('nothing was signed');
     return key.presigned;
   }
@@ -205,37 +200,6 @@ export class StorageAccess {
     if (!group || wishes.length === 0) return new Set();
     const allowed = await this.rights.allowed({ user: asker.user, group }, wishes);
     return new Set(wishes.flatMap(({ path }, place) => (allowed[place] ? [path] : [])));
-  }
-
-  /** What opens each address. */
-  async keysOf(
-    principal: Principal,
-    places: readonly Placed[],
-    seconds: number,
-  ): Promise<Map<string, Key>> {
-    const keys = new Map<string, Key>();
-    const end = this.tokens.endOf(principal, seconds);
-    for (const element of new Set(places.map((place) => place.element))) {
-      const own = places.filter((place) => place.element === element);
-      if (element.kind === 's3') {
-        const urls = own.map(({ url }) => url);
-        const command: MakeCommand = (s3, object) => new s3.GetObjectCommand(object);
-        const signed = await this.s3.sign(element, { urls, end, command });
-        for (const [url, { presigned, expires }] of signed) {
-          keys.set(url, { presigned, expires: expires.toISOString() });
-        }
-        continue;
-      }
-      const paths = [...new Set(own.map(({ opens }) => opens))];
-      const wishes = { audience: audienceOf(element), paths, notAfter: end };
-      for (const { token, expires, paths: opened } of await this.tokens.toRead(principal, wishes)) {
-        const headers = { Authorization: `Bearer ${token}` };
-        for (const { url, opens } of own) {
-          if (opened.includes(opens)) keys.set(url, { headers, expires: expires.toISOString() });
-        }
-      }
-    }
-    return keys;
   }
 }
 

@@ -126,8 +126,8 @@ export class StorageElements implements OnApplicationShutdown {
   }
 
   /** That it is not there is success. */
-  async remove(element: AddressedElement, path: string): Promise<void> {
-    const { statusCode } = await this.whole(element, { method: 'DELETE', path });
+  async remove(element: AddressedElement, path: string, signal?: AbortSignal): Promise<void> {
+    const { statusCode } = await this.whole(element, { method: 'DELETE', path, signal });
     if (statusCode !== 404 && (statusCode < 200 || statusCode > 299)) {
       throw ElementFault.ofStatus(element.name, statusCode);
     }

@@ -1,4 +1,4 @@
-import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
+import { Check, Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /**
  * A file. No foreign key to the directory: writers hold its row while they register. Metadata and replicas are read as
@@ -6,6 +6,7 @@ import { Check, Column, Entity, PrimaryColumn } from 'typeorm';
  */
 @Entity('catalogue_file')
 @Check('catalogue_file_size_check', 'size >= 0')
+@Index('catalogue_file_stored', ['directoryId'], { where: 'stored is not null' })
 export class CatalogueFileEntity {
   @Column('bigint', { default: () => `nextval('catalogue_file_id')` })
   id!: number | bigint;
@@ -50,4 +51,12 @@ export class CatalogueFileEntity {
 
   @Column('jsonb', { nullable: true })
   metadata!: string | null;
+
+  /** Hexadecimal digits; known of bytes that came through this service. */
+  @Column('text', { nullable: true })
+  sha256!: string | null;
+
+  /** Numbers of the storage elements whose bytes came through this service. */
+  @Column('integer', { array: true, nullable: true })
+  stored!: number[] | null;
 }

@@ -3,6 +3,13 @@ import type { Transaction } from '#src/database/index.js';
 import { type FieldType, type StoredValue, VALUE_COLUMN } from '../metadata/metadata-field.js';
 import { baseName, parentPath } from '../path/catalogue-path.js';
 import { childLabel, endOfSubtree } from '../path/label.js';
+import {
+  endBytes,
+  giveBytes,
+  insertBytes,
+  dropBytes,
+  prolongBytes,
+} from './catalogue-bytes.repository.js';
 import { BatchConflict } from './batch.repository.js';
 import type { BatchState, DirectoryState, FileState } from './batch-state.js';
 import { applySegments, type SegmentChange } from './segments.repository.js';
@@ -206,6 +213,8 @@ async function writeFiles(
   await upsert(transaction, made, placed, 'insert');
   const changed = files.filter(({ stored, current }) => stored && current && stored !== current);
   await upsert(transaction, changed, placed, 'update');
+  const anew = changed.filter(({ stored, current }) => stored?.lent && !current?.lent);
+  await forgetStored(transaction, anew, placed);
   const gone = files.filter(({ stored, current }) => stored && !current);
   if (gone.length > 0) {
     await transaction.execute({
@@ -216,6 +225,36 @@ async function writeFiles(
     });
   }
   await addPending(transaction, files, placed);
+  const arrived = [...state.arrived].map(([path, bytes]) => {
+    const directoryId = places.get(parentPath(path))?.id as number;
+    return { ...bytes, directoryId, name: baseName(path) };
+  });
+  if (arrived.length > 0 && (await giveBytes(transaction, arrived)) !== arrived.length) {
+    throw new BatchConflict();
+  }
+  const { reserved, prolonged, ended, dropped } = state;
+  const isSame =
+    (reserved.length === 0 || (await insertBytes(transaction, reserved)) === reserved.length) &&
+    (prolonged.length === 0 || (await prolongBytes(transaction, prolonged)) === prolonged.length) &&
+    (ended.length === 0 || (await endBytes(transaction, ended)) === ended.length);
+  if (!isSame) throw new BatchConflict();
+  if (dropped.length > 0) await dropBytes(transaction, dropped);
+}
+
+/** Files that were deleted and registered anew with what other storages have. */
+async function forgetStored(
+  transaction: Transaction,
+  files: readonly FileState[],
+  placed: (file: FileState) => number,
+): Promise<void> {
+  if (files.length === 0) return;
+  await transaction.execute({
+    name: 'catalogue-files-forget-stored',
+    text: `update catalogue_file f set stored = null, sha256 = null
+           from unnest($1::integer[], $2::text[]) w (directory_id, name)
+           where f.directory_id = w.directory_id and f.name = w.name`,
+    values: [files.map(placed), files.map(({ path }) => baseName(path))],
+  });
 }
 
 const FILE_COLUMNS =

@@ -11,14 +11,30 @@ import {
   type StoredValue,
 } from '../metadata/metadata-field.js';
 import { directoryNotFound, fileNotFound } from '../access/directory-access.js';
-import { namesBelow, newNameFault, parentPath, pathChain, topOf } from '../path/catalogue-path.js';
-import { bareChecksum, bareGuid, bareType } from './member-rules.js';
-import type { Attributes, BatchState, DirectoryState, FileData } from './batch-state.js';
+import { parentPath, pathChain, topOf } from '../path/catalogue-path.js';
+import {
+  beingRemoved,
+  bytesBelow,
+  isFor,
+  metadataConflict,
+  pathTaken,
+  refuseNewNames,
+  refuseOtherContent,
+} from './line-refusals.js';
+import {
+  NO_ID,
+  type Attributes,
+  type BatchState,
+  type DirectoryState,
+  type FileData,
+} from './batch-state.js';
+import type { HeldBytes } from './catalogue-bytes.repository.js';
 import type {
   DirectoryPut,
   EntryDelete,
   EntryLine,
   FilePut,
+  FileReserve,
   LineOutcome,
   MetadataChange,
   Ownership,
@@ -38,11 +54,21 @@ interface Seen {
   hidden?: string | undefined;
 }
 
+/** The same of a file. */
+interface FilePlace {
+  directory: Seen;
+  nearest: DirectoryState;
+  hidden: string | undefined;
+  existing: FileData | undefined;
+}
+
 /** What the rules need beside the state. */
 export interface BatchContext {
   actor: Actor;
   policy: CataloguePolicy;
   fields: ReadonlyMap<string, MetadataField>;
+  /** Numbers of the storage elements that lose the bytes of files that are deleted. */
+  losingBytes: ReadonlySet<number>;
 }
 
 /**
@@ -60,6 +86,7 @@ export class BatchRules {
     try {
       refuseOutside(this.context.actor, line);
       if (line.op === 'delete') return this.delete(line);
+      if (line.op === 'reserve') return this.reserve(line);
       return line.kind === 'directory' ? this.putDirectory(line) : this.putFile(line);
     } catch (error) {
       if (error instanceof Problem) return error;
@@ -78,6 +105,7 @@ export class BatchRules {
       refuseNewNames(line.path, nearest.path);
       this.refuseValueConflicts(line.path, nearest, values);
       if (hidden !== undefined) throw pathTaken(hidden, 'taken');
+      this.refuseHeld(line.path, nearest);
       const made = this.makeDirectories(line.path, nearest, line);
       for (const [field, value] of values) made.setValue(field.id, value);
       return 'created';
@@ -95,22 +123,16 @@ export class BatchRules {
   }
 
   private putFile(line: FilePut): LineOutcome {
-    const directory = parentPath(line.path);
-    const place = this.seen(directory);
-    const { nearest } = place;
-    const hidden = place.hidden ?? this.seen(line.path).hidden;
-    const existing = hidden ? undefined : this.state.file(line.path);
-    if (!existing && line.size === undefined) throw fileNotFound(line.path);
-    if (!hidden && this.state.directory(line.path)) throw pathTaken(line.path, 'a directory');
-    if (existing) return this.changeFile(line, existing, nearest);
-    if (nearest.path === directory) this.refuseUnwritable(nearest, directory);
-    else this.refuseCreation(directory, place, line);
-    refuseNewNames(line.path, nearest.path);
+    const place = this.placeOf(line.path);
+    if (!place.existing && (line.size === undefined || line.mustExist))
+      throw fileNotFound(line.path);
+    this.refuseDirectory(line.path, place);
+    if (place.existing) return this.changeFile(line, place.existing, place.nearest);
+    this.refuseNewFile(line, place);
     const attributes = this.newAttributes(line);
     const metadata = this.readFileMetadata(line.metadata, {});
-    if (hidden !== undefined) throw pathTaken(hidden, 'taken');
-    if (nearest.path !== directory)
-      this.makeDirectories(directory, nearest, { ...line, mode: undefined });
+    this.makeWay(line, place, line.arrived?.id);
+    if (line.arrived) this.state.arrived.set(line.path, line.arrived);
     this.state.setFile(line.path, {
       ...attributes,
       size: line.size ?? 0,
@@ -123,9 +145,90 @@ export class BatchRules {
     return 'created';
   }
 
+  /** All that a new file would be refused for is refused now. */
+  private reserve(line: FileReserve): LineOutcome {
+    const place = this.placeOf(line.path);
+    this.refuseDirectory(line.path, place);
+    this.refuseNewFile(line, place);
+    if (place.existing) throw pathTaken(line.path, 'a file');
+    const { userId: ownerId } = this.context.actor;
+    const own = place.hidden === undefined ? this.ownBytes(line.path) : undefined;
+    if (own && isFor(own, line)) {
+      this.state.prolonged.push({ id: own.id, endsAt: line.endsAt });
+      this.state.bytes.set(line.path, [{ ...own, id: NO_ID }]);
+      return own.removals > 0 ? 'unchanged' : 'created';
+    }
+    this.makeWay(line, place);
+    this.state.reserve({ ...line, ownerId });
+    return 'created';
+  }
+
+  /** The bytes for which the caller holds the path. */
+  private ownBytes(path: string): HeldBytes | undefined {
+    return this.state.bytes
+      .get(path)
+      ?.find(
+        ({ id, state, owner_id: ownerId, jid }) =>
+          id !== NO_ID &&
+          state === 'arriving' &&
+          jid === null &&
+          ownerId === this.context.actor.userId,
+      );
+  }
+
+  /** What the caller sees of the place of a file. */
+  private placeOf(path: string): FilePlace {
+    const directory = this.seen(parentPath(path));
+    const hidden = directory.hidden ?? this.seen(path).hidden;
+    return {
+      directory,
+      nearest: directory.nearest,
+      hidden,
+      existing: hidden ? undefined : this.state.file(path),
+    };
+  }
+
+  private refuseDirectory(path: string, { hidden }: FilePlace): void {
+    if (!hidden && this.state.directory(path)) throw pathTaken(path, 'a directory');
+  }
+
+  private refuseNewFile(line: Owned, { directory, nearest }: FilePlace): void {
+    const parent = parentPath(line.path);
+    if (nearest.path === parent) this.refuseUnwritable(nearest, parent);
+    else this.refuseCreation(parent, directory, line);
+    refuseNewNames(line.path, nearest.path);
+  }
+
+  /** Makes the directories of a new file. */
+  private makeWay(line: Owned, { nearest, hidden }: FilePlace, arrived?: number | bigint): void {
+    if (hidden !== undefined) throw pathTaken(hidden, 'taken');
+    this.refuseHeld(line.path, nearest, arrived);
+    if (this.state.aboveBytes.has(line.path)) throw bytesBelow(line.path);
+    const parent = parentPath(line.path);
+    if (nearest.path !== parent)
+      this.makeDirectories(parent, nearest, { ...line, mode: undefined });
+  }
+
+  /** Nothing is made where bytes are that belong to no file, but the file whose they are. */
+  private refuseHeld(path: string, nearest: DirectoryState, arrived?: number | bigint): void {
+    if (arrived !== undefined) {
+      const own = this.state.bytes.get(path)?.find(({ id }) => id === arrived);
+      if (own?.state === 'arriving') return;
+      throw new Problem('storage.differs', `The time to upload ${path} is over`);
+    }
+    for (const above of pathChain(path)) {
+      if (above.length <= nearest.path.length) continue;
+      const held = this.state.bytes.get(above) ?? [];
+      if (held.some(({ state }) => state === 'arriving')) throw pathTaken(above, 'being uploaded');
+      if (held.length > 0) throw beingRemoved(above);
+    }
+  }
+
   private changeFile(line: FilePut, existing: FileData, directory: DirectoryState): LineOutcome {
     this.refuseUnwritable(directory, directory.path);
     refuseOtherContent(line, existing);
+    const held = this.state.bytes.get(line.path) ?? [];
+    if (held.some((bytes) => line.replicas?.has(bytes.se_id))) throw beingRemoved(line.path);
     const attributes = this.changedAttributes(existing, line);
     const changed: FileData = {
       ...existing,
@@ -148,10 +251,7 @@ export class BatchRules {
     const { nearest } = this.seen(place);
     if (this.seen(path).hidden !== undefined) return 'absent';
     if (line.kind === 'file') {
-      if (this.state.file(path) === undefined) return 'absent';
-      this.refuseUnwritable(nearest, place);
-      this.state.setFile(path, undefined);
-      return 'deleted';
+      return this.deleteFile(path, nearest);
     }
     if (nearest.path !== path) return 'absent';
     if (!nearest.parent)
@@ -162,6 +262,25 @@ export class BatchRules {
     }
     this.state.remove(nearest);
     return 'deleted';
+  }
+
+  private deleteFile(path: string, nearest: DirectoryState): LineOutcome {
+    const file = this.state.file(path);
+    const held = file ? undefined : this.ownBytes(path);
+    if (!file && !held) return 'absent';
+    this.refuseUnwritable(nearest, parentPath(path));
+    if (held) {
+      this.state.ended.push(held.id);
+      this.state.bytes.set(path, [{ ...held, state: 'removing' }]);
+      return 'removing';
+    }
+    const { lent, owner_id: ownerId } = file as FileData;
+    const losing = lent?.ses.filter((se) => this.context.losingBytes.has(se)) ?? [];
+    this.state.setFile(path, undefined);
+    for (const seId of losing) {
+      this.state.drop({ path, ownerId, seId, dueAt: lent?.until as Date });
+    }
+    return losing.length > 0 ? 'removing' : 'deleted';
   }
 
   private makeDirectories(path: string, nearest: DirectoryState, line: Owned): DirectoryState {
@@ -331,42 +450,4 @@ function snapshotOf({ attributes, values }: DirectoryState): string {
     .sort(([a], [b]) => a - b)
     .map(([id, value]) => `${id}:${typeof value}:${value}`);
   return JSON.stringify([attributes.owner_id, attributes.group_id, attributes.mode, pairs]);
-}
-
-function refuseOtherContent(line: FilePut, existing: FileData): void {
-  const differs: string[] = [];
-  if (line.size !== undefined && line.size !== existing.size) differs.push('size');
-  const type = existing.checksum_type ?? line.checksumType ?? '';
-  const isOther = (
-    given: string | undefined,
-    known: string | null,
-    bare: (text: string) => string,
-  ): boolean => given !== undefined && known !== null && bare(given) !== bare(known);
-  if (isOther(line.checksum, existing.checksum, (text) => bareChecksum(text, type)))
-    differs.push('checksum');
-  if (isOther(line.checksumType, existing.checksum_type, bareType)) differs.push('checksum type');
-  if (isOther(line.guid, existing.guid, bareGuid)) differs.push('GUID');
-  if (differs.length === 0) return;
-  throw new Problem(
-    'catalogue.exists',
-    `${line.path} is registered with another ${differs.join(' and ')}`,
-  );
-}
-
-/** Names that are there already may have what new ones may not. */
-function refuseNewNames(path: string, there: string): void {
-  const fault = namesBelow(there, path).map(newNameFault).find(Boolean);
-  if (fault !== undefined) throw Problem.invalidField('path', fault);
-}
-
-function pathTaken(path: string, what: string): Problem {
-  return new Problem('catalogue.exists', `${path} is ${what}`);
-}
-
-function metadataConflict(field: MetadataField, path: string, problem: string): Problem {
-  return new Problem(
-    'catalogue.metadata-conflict',
-    `The field ${field.name} cannot be set on ${path}: it ${problem}`,
-    { violations: [{ field: field.name, problem }] },
-  );
 }

@@ -1,6 +1,11 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { StoredValue } from '../metadata/metadata-field.js';
-import { parentPath } from '../path/catalogue-path.js';
+import type { BytesState } from './catalogue-bytes.entity.js';
+import type { HeldBytes, DroppedBytes, NewBytes } from './catalogue-bytes.repository.js';
+import { parentPath, pathChain } from '../path/catalogue-path.js';
+
+/** Of what has no number yet. */
+export const NO_ID = -1;
 
 /** Owner, group and mode. */
 export interface Attributes {
@@ -77,6 +82,8 @@ export interface FileData extends Attributes {
   guid: string | null;
   metadata: JsonObject;
   replicas: ReadonlyMap<number, string | null>;
+  /** Numbers of the storage elements whose bytes came through this service, until when at least somebody may write them. */
+  lent?: { ses: readonly number[]; until: Date } | undefined;
 }
 
 /** A file while a batch is worked out. */
@@ -90,6 +97,17 @@ export interface FileState {
 export class BatchState {
   readonly directories = new Map<string, DirectoryState>();
   readonly files = new Map<string, FileState>();
+  /** Bytes that belong to no file, by path; of the batch's own reservations, that they arrive. */
+  readonly bytes = new Map<string, readonly HeldBytes[]>();
+  /** Paths below which there are such bytes, as far as files are made there. */
+  readonly aboveBytes = new Set<string>();
+  readonly reserved: NewBytes[] = [];
+  /** Bytes whose path is held longer, no longer, and those of files that are deleted. */
+  readonly prolonged: { id: number | bigint; endsAt: Date }[] = [];
+  readonly ended: (number | bigint)[] = [];
+  readonly dropped: DroppedBytes[] = [];
+  /** Of bytes that files get, by the path of the file. */
+  readonly arrived = new Map<string, { id: number | bigint; sha256: string | null }>();
 
   /** The directory, if it exists now. */
   directory(path: string): DirectoryState | undefined {
@@ -140,6 +158,25 @@ export class BatchState {
     if (known) known.current = data;
     else this.files.set(path, { path, stored: undefined, current: data });
     this.countChild(path, Number(data !== undefined) - Number(had));
+  }
+
+  /** Holds a path for bytes. */
+  reserve(bytes: NewBytes): void {
+    this.reserved.push(bytes);
+    this.hold(bytes, 'arriving');
+  }
+
+  /** The bytes of a file are to be removed. */
+  drop(bytes: DroppedBytes): void {
+    this.dropped.push(bytes);
+    this.hold(bytes, 'removing');
+  }
+
+  private hold({ path, ownerId, seId }: NewBytes | DroppedBytes, state: BytesState): void {
+    const none = { id: NO_ID, jid: null, size: null, md5: null, removals: 0 };
+    const held = { ...none, path, owner_id: ownerId, se_id: seId, state };
+    this.bytes.set(path, [...(this.bytes.get(path) ?? []), held]);
+    for (const above of pathChain(parentPath(path))) this.aboveBytes.add(above);
   }
 
   private countChild(path: string, change: number): void {

@@ -3,8 +3,12 @@ import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/in
 import { baseName, parentPath, pathChain } from '../path/catalogue-path.js';
 import { endOfSubtree } from '../path/label.js';
 import { valueOf, type ValueRow } from '../metadata/metadata-field.js';
+import { findBytes, isBelow } from './catalogue-bytes.repository.js';
 import { BatchState, DirectoryState, type FileData, type StoredDirectory } from './batch-state.js';
 import type { EntryLine } from './catalogue-line.js';
+
+/** What lets bytes in ends so long after its beginning at the latest, and storages may take it for two minutes more. */
+const LONGEST_KEY = '1 hour 2 minutes';
 
 /** What the database may have changed between reading and locking: the batch starts again. */
 export class BatchConflict extends Error {}
@@ -46,17 +50,21 @@ export async function lockAndRead(transaction: Transaction, plan: BatchPlan): Pr
   const state = directoryStates(rows);
   refuseUnlocked(plan, state, locked);
   await readFiles(transaction, plan.lines, state);
+  await readBytes(transaction, plan.lines, state);
   await readChildren(transaction, plan.lines, state);
   await readDefinitionsBelow(transaction, plan, state);
   return state;
 }
 
-/** True when a line makes, removes or changes a directory, as far as an unlocked look can tell. */
+/**
+ * True when a line makes, removes or changes a directory, as far as an unlocked look can tell, or holds a path: who does that keeps all
+ * other writers out of the directory, as who makes one there.
+ */
 export async function isStructural(
   transaction: Transaction,
   lines: readonly EntryLine[],
 ): Promise<boolean> {
-  if (lines.some((line) => line.kind === 'directory')) return true;
+  if (lines.some((line) => line.kind === 'directory' || line.op === 'reserve')) return true;
   const parents = [...new Set(lines.map((line) => parentPath(line.path)))];
   const [row] = await transaction.query<{ found: number }>({
     name: 'catalogue-parents-count',
@@ -159,11 +167,13 @@ function directoryStates(rows: readonly ChainRow[]): BatchState {
 
 type FileDataValue = ReturnType<typeof valueOf>;
 
-interface FileRow extends Omit<FileData, 'metadata' | 'replicas'> {
+interface FileRow extends Omit<FileData, 'metadata' | 'replicas' | 'lent'> {
   directory_id: number;
   name: string;
   metadata: string | null;
   replicas: string | null;
+  stored: number[] | null;
+  lent_until: Date;
 }
 
 /** Reads and locks the files of the lines, and files that stand where a directory is to be made. */
@@ -182,7 +192,8 @@ async function readFiles(
   const rows = await transaction.query<FileRow>({
     name: 'catalogue-batch-files',
     text: `select f.directory_id, f.name, f.size, f.owner_id, f.group_id, f.mode, f.checksum, f.checksum_type,
-             f.guid, f.metadata::text, f.replicas::text
+             f.guid, f.metadata::text, f.replicas::text, f.stored,
+             greatest(now(), f.created_at + interval '${LONGEST_KEY}') as lent_until
            from catalogue_file f join unnest($1::integer[], $2::text[]) w (directory_id, name)
              on f.directory_id = w.directory_id and f.name = w.name
            order by f.directory_id, f.name for update of f`,
@@ -195,6 +206,29 @@ async function readFiles(
       const data = fileData(row);
       state.files.set(path, { path, stored: data, current: data });
     }
+  }
+}
+
+/** Reads which of the paths that lines make, of those above and below, and of the files that are to be deleted but are not there, are held. */
+async function readBytes(
+  transaction: Transaction,
+  lines: readonly EntryLine[],
+  state: BatchState,
+): Promise<void> {
+  const made = lines.filter(({ op }) => op !== 'delete');
+  const isNone = ({ kind, path }: EntryLine): boolean => kind === 'file' && !state.file(path);
+  const ended = lines.filter((line) => line.op === 'delete' && isNone(line));
+  if (made.length + ended.length === 0) return;
+  const paths = [...new Set([...directoryPaths(made), ...ended.map(({ path }) => path)])];
+  const files = made.filter(isNone).map(({ path }) => path);
+  const known = new Set(paths);
+  for (const bytes of await findBytes(transaction, paths, files)) {
+    if (known.has(bytes.path)) {
+      const others = state.bytes.get(bytes.path) ?? [];
+      if (others.some(({ id }) => id === bytes.id)) continue;
+      state.bytes.set(bytes.path, [...others, bytes]);
+    }
+    for (const above of pathChain(parentPath(bytes.path))) state.aboveBytes.add(above);
   }
 }
 
@@ -211,6 +245,7 @@ function fileData(row: FileRow): FileData {
     guid: row.guid,
     metadata: row.metadata === null ? {} : (parseJson(row.metadata) as JsonObject),
     replicas: new Map(Object.entries(replicas).map(([id, pfn]) => [Number(id), pfn])),
+    lent: row.stored === null ? undefined : { ses: row.stored, until: row.lent_until },
   };
 }
 
@@ -231,9 +266,11 @@ async function readChildren(
     name: 'catalogue-batch-children',
     text: `select id,
              (select count(*) from (select from catalogue_directory where parent = id_.id limit $2) d)
-             + (select count(*) from (select from catalogue_file where directory_id = id_.id limit $2) f) as children
-           from unnest($1::integer[]) id_ (id)`,
-    values: [[...byId.keys()], lines.length + 1],
+             + (select count(*) from (select from catalogue_file where directory_id = id_.id limit $2) f)
+             + (select count(*) from (select from catalogue_bytes where ${isBelow('id_.path')}
+                 and state = 'arriving' limit 1) b) as children
+           from unnest($1::integer[], $3::text[]) id_ (id, path)`,
+    values: [[...byId.keys()], lines.length + 1, [...byId.values()].map(({ path }) => path)],
   });
   for (const { id, children } of rows) {
     const directory = byId.get(id);

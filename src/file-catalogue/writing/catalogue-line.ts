@@ -40,6 +40,22 @@ export interface FilePut extends Ownership {
   /** Number of the storage element → PFN, null where it follows from the path. Other replicas stay. */
   replicas?: ReadonlyMap<number, string | null> | undefined;
   metadata?: MetadataChange | undefined;
+  /** The file must exist. */
+  mustExist?: true | undefined;
+  /** The bytes whose path is held for this file, and what they hash to; their element has a replica. */
+  arrived?: { id: number | bigint; sha256: string | null } | undefined;
+}
+
+/** Holds the path of a file that does not exist for bytes that arrive at a storage element; missing directories are made. */
+export interface FileReserve {
+  kind: 'file';
+  op: 'reserve';
+  path: string;
+  seId: number;
+  size?: number | bigint | undefined;
+  md5?: string | undefined;
+  /** When they are removed unless the file is registered. */
+  endsAt: Date;
 }
 
 /** Removes a file, or a directory that is empty. */
@@ -50,7 +66,7 @@ export interface EntryDelete {
 }
 
 /** A change of directories and files. */
-export type EntryLine = DirectoryPut | FilePut | EntryDelete;
+export type EntryLine = DirectoryPut | FilePut | FileReserve | EntryDelete;
 
 /** One change of the catalogue. */
 export type CatalogueLine = FieldLine | EntryLine;
@@ -61,6 +77,8 @@ export type LineOutcome =
   | 'updated'
   | 'unchanged'
   | 'deleted'
+  /** It is gone, and the bytes that came through this service are being removed. */
+  | 'removing'
   /** Nothing was there to delete. */
   | 'absent'
   | Problem;

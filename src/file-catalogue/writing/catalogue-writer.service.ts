@@ -116,18 +116,43 @@ export class CatalogueWriter {
     return outcome;
   }
 
+  /** Applies all of the lines, and something else in their transaction, or none: throws the Problem of the first that is refused. */
+  async applyTogether(
+    actor: Actor,
+    lines: readonly EntryLine[],
+    after?: (transaction: Transaction) => Promise<void>,
+  ): Promise<LineOutcome[]> {
+    const losing = await this.losingElements(lines);
+    return this.inBatch(async (transaction) => {
+      const outcomes = await this.tryBatch(transaction, actor, { lines, losing });
+      const refused = outcomes.find((outcome) => outcome instanceof Problem);
+      if (refused) throw refused;
+      await after?.(transaction);
+      return outcomes;
+    });
+  }
+
   /** The caller's own permit comes first: writers that wait for it keep nobody else from writing. */
   private asWriter<T>(work: () => Promise<T>): Promise<T> {
     return this.database.withinPermit(() => this.writers.run(work));
   }
 
   private async applyBatch(actor: Actor, lines: readonly EntryLine[]): Promise<LineOutcome[]> {
+    const losing = await this.losingElements(lines);
+    return this.inBatch((transaction) => this.tryBatch(transaction, actor, { lines, losing }));
+  }
+
+  private async losingElements(lines: readonly EntryLine[]): Promise<ReadonlySet<number>> {
+    const deletes = lines.some(({ kind, op }) => kind === 'file' && op === 'delete');
+    return deletes ? this.policy.losingElements() : new Set();
+  }
+
+  /** Does it in a transaction, and anew where somebody else was quicker. */
+  private inBatch<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.asWriter(async () => {
       for (let attempt = 1; ; attempt += 1) {
         try {
-          return await this.database.transaction((transaction) =>
-            this.tryBatch(transaction, actor, lines),
-          );
+          return await this.database.transaction(work);
         } catch (error) {
           if (!(error instanceof BatchConflict)) throw error;
           if (attempt < MAX_ATTEMPTS) continue;
@@ -140,7 +165,7 @@ export class CatalogueWriter {
   private async tryBatch(
     transaction: Transaction,
     actor: Actor,
-    lines: readonly EntryLine[],
+    { lines, losing: losingBytes }: { lines: readonly EntryLine[]; losing: ReadonlySet<number> },
   ): Promise<LineOutcome[]> {
     const names = metadataKeys(lines);
     const losing = losingValues(lines);
@@ -155,7 +180,7 @@ export class CatalogueWriter {
     const state = await lockAndRead(transaction, plan);
     if (fieldIds.length > 0) await this.refuseChangedFields(transaction, names, fields);
     refuseUnlockedFields(state, losing, fieldIds);
-    const rules = new BatchRules(state, { actor, policy: this.policy, fields });
+    const rules = new BatchRules(state, { actor, policy: this.policy, fields, losingBytes });
     const outcomes = lines.map((line) => rules.apply(line));
     await writeChanges(transaction, state, types);
     await eventsOf(state).write(transaction, this.log);

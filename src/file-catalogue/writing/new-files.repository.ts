@@ -1,5 +1,6 @@
 import { CATALOGUE_LOCKS, LOCK_SPACES, type Transaction } from '#src/database/index.js';
 import type { Attributes } from './batch-state.js';
+import { isBelow } from './catalogue-bytes.repository.js';
 
 /** A directory that gets files, and those on the way to it. */
 export interface FilledDirectory extends Attributes {
@@ -7,6 +8,8 @@ export interface FilledDirectory extends Attributes {
   path: string;
   /** There are directories in it. */
   has_directories: boolean;
+  /** There are bytes below it that belong to no file. */
+  has_bytes: boolean;
 }
 
 /** A file that is not there yet. */
@@ -40,7 +43,8 @@ export async function lockFilled(
   const rows = await transaction.query<FilledDirectory>({
     name: 'catalogue-filled',
     text: `select id, path, owner_id, group_id, mode,
-             exists (select from catalogue_directory c where c.parent = d.id) as has_directories
+             exists (select from catalogue_directory c where c.parent = d.id) as has_directories,
+             exists (select from catalogue_bytes b where b.${isBelow("rtrim(d.path, '/')")}) as has_bytes
            from catalogue_directory d where path = any($1)`,
     values: [all],
   });

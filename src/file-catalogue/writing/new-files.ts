@@ -6,6 +6,7 @@ import { ChangeLog, type WrittenPlace } from '../events/change-log.js';
 import { bitsText } from '../events/logged-change.js';
 import { baseName, newNameFault, parentPath, pathChain } from '../path/catalogue-path.js';
 import { addPendingTotals, type PendingChange } from './batch-changes.repository.js';
+import { findBytes } from './catalogue-bytes.repository.js';
 import { DEFAULT_MODE } from './batch-rules.js';
 import type { CatalogueLine, FilePut } from './catalogue-line.js';
 import {
@@ -76,6 +77,10 @@ export async function registerNewFiles(
   const missing = new Set(parents.filter((path) => !known.has(path)));
   if (missing.size > 0) throw new NotOnlyNew(missing);
   for (const parent of parents) refuseUnwritable({ actor, policy }, known, parent);
+  const held = parents.filter((path) => known.get(path)?.has_bytes);
+  const inHeld = held.flatMap((parent) => byParent.get(parent)?.map(({ path }) => path) ?? []);
+  if (inHeld.length > 0 && (await findBytes(transaction, inHeld, inHeld)).length > 0)
+    throw new NotOnlyNew();
   const files = filesInOrder(byParent, known);
   const samples = files.filter((_file, at) => at % Math.ceil(files.length / SAMPLES) === 0);
   if (await areFiles(transaction, samples)) throw new NotOnlyNew();
