@@ -18,6 +18,7 @@ export {
   type ResponseStream,
 } from './message/messages.js';
 export { CaseInsensitiveDict, type DictSource } from './message/structures.js';
+export { readAuthorities } from './transport/tls-settings.js';
 export { HttpAdapter } from './transport/http-adapter.js';
 export { CookieJar, type CookieScope } from './message/cookies.js';
 export { basicAuthorization } from './message/auth.js';

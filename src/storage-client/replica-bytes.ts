@@ -1,13 +1,17 @@
 import { RequestException, SSLError, type Session } from '#src/http-client/index.js';
 import { Checksums } from './checksums.js';
 
-/** An address of a file, what opens it, and what the catalogue knows of the bytes. */
-export interface Replica {
+/** An address of a file, and what opens it. */
+export interface Address {
   url: string;
-  /** The address with a signature, which is opened in its place and without headers. */
+  /** The address with a signature, which is opened in its place. */
   presigned?: string;
   /** For requests to `url`. */
   headers?: Record<string, string>;
+}
+
+/** The same, and what the catalogue knows of the bytes. */
+export interface Replica extends Address {
   size: number | bigint;
   /** Hexadecimal, by the name of its kind in small letters. */
   checksum: Readonly<Record<string, string>>;
@@ -60,14 +64,18 @@ export async function* replicaBytes(
     }
   } catch (error) {
     if (patience.aborted) throw new ReplicaFault('away', 'it is too slow', { cause: error });
-    if (!(error instanceof RequestException)) throw error;
-    const cause = { cause: error };
-    if (error instanceof SSLError) {
-      throw new ReplicaFault('away', 'its certificate is not trusted', cause);
-    }
-    throw new ReplicaFault('away', `it cannot be reached (${error.constructor.name})`, cause);
+    throw error instanceof RequestException ? awayFault(error) : error;
   }
   require(sums.fault());
+}
+
+/** Why a storage cannot be reached; the text of the error has the address. */
+export function awayFault(error: RequestException): ReplicaFault {
+  const text =
+    error instanceof SSLError
+      ? 'its certificate is not trusted'
+      : `it cannot be reached (${error.constructor.name})`;
+  return new ReplicaFault('away', text, { cause: error });
 }
 
 function kindOf(status: number): ReplicaFault['kind'] {

@@ -1,18 +1,21 @@
+import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Writable } from 'node:stream';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import {
+  encodePath,
   GridError,
   readFileEntry,
   type AccessRequest,
   type FileAccessResponse,
 } from '#src/client/index.js';
-import { Session, SSLError } from '#src/http-client/index.js';
-import { replicaBytes, ReplicaFault } from '#src/storage-client/index.js';
+import { Session } from '#src/http-client/index.js';
+import { digestsOf, replicaBytes, ReplicaFault, sendBytes } from '#src/storage-client/index.js';
 import { CommandError } from '../terminal/command-error.js';
+import { unreadable } from '../terminal/reading.js';
 import { safeFileName, say } from '../terminal/output.js';
 import { progress } from '../terminal/progress.js';
 import { writeWhole } from '../terminal/write-whole.js';
@@ -22,6 +25,16 @@ import { chosenCa } from './session-fetch.js';
 
 /** Seconds without a byte after which a storage counts as away. */
 const SILENCE_SECONDS = 60;
+/** Bytes of a second on a slow line. */
+const SLOW_BYTES = 1_000_000;
+/** Of files at S3 that are larger the service does not compare the Adler32. */
+const MOST_READ_BYTES = 1024 ** 3;
+
+/** CAs of storages. */
+export const STORAGE_CA = [
+  '--ca <path>',
+  'CAs of the storage, a file or directory; by default X509_CERT_DIR, or the CA of the login',
+] as const;
 
 /** `gridgate catalogue get`: the bytes of files. */
 export const contentCommands: Command[] = [
@@ -32,23 +45,101 @@ export const contentCommands: Command[] = [
     ],
     options: [
       ['--se <name>', 'storage element; by default each that has it, until one gives it'],
-      [
-        '--ca <path>',
-        'CAs of the storage, a file or directory; by default X509_CERT_DIR, or the CA of the login',
-      ],
+      STORAGE_CA,
     ],
-    run: async (grid, path, file, { se, ca = process.env['X509_CERT_DIR'] ?? grid.ca }) => {
-      const storage = new Session({
-        ...{ verify: chosenCa(ca), default_timeout: SILENCE_SECONDS, use_netrc: false },
-      });
-      try {
-        await get({ grid, storage }, path, { file, se });
-      } finally {
-        await storage.close();
-      }
-    },
+    run: (grid, path, file, { se, ca }) =>
+      withStorage(grid, ca, (links) => get(links, path, { file, se })),
   }),
 ];
+
+/** What `catalogue put` says of a file besides its bytes. */
+export interface UploadOptions {
+  se: string | undefined;
+  ca: string | undefined;
+  mode: number | undefined;
+  guid: string | undefined;
+}
+
+/** Writes a file to a storage element and registers it. */
+export async function upload(
+  grid: GridConnection,
+  file: string,
+  wanted: string,
+  { se, ca, mode, guid }: UploadOptions,
+): Promise<void> {
+  const path = wanted.endsWith('/') ? `${wanted}${basename(file)}` : wanted;
+  const { size, adler32, sha256, md5 } = await sumsOf(file);
+  const [place] = await grid.client.accessFiles({
+    ...{ paths: [path], right: 'create', contents: [{ size, md5 }] },
+    // The path is not ours any longer than this.
+    ...{ seconds: Math.min(3_600, 900 + Math.ceil(size / SLOW_BYTES)) },
+    ...(se !== undefined && { se }),
+  });
+  if (!place) return;
+  const checksum =
+    place.presigned !== undefined && size > MOST_READ_BYTES
+      ? { Checksum: md5, ChecksumType: 'MD5' }
+      : { Checksum: adler32, ChecksumType: 'Adler32' };
+  await send(file, { ...place, size }, authorities(grid, ca));
+  await grid.client.registerFile(encodePath(path), {
+    ...{ Size: size, ...checksum, SHA256: sha256, SE: place.se },
+    ...(mode !== undefined && { Mode: mode }),
+    ...(guid !== undefined && { GUID: guid }),
+  });
+  say(`${file} is ${path} at ${place.se}`);
+}
+
+async function sumsOf(file: string): Promise<Awaited<ReturnType<typeof digestsOf>>> {
+  try {
+    return await digestsOf(createReadStream(file) as AsyncIterable<Buffer>);
+  } catch (error) {
+    throw unreadable(file, error);
+  }
+}
+
+async function send(
+  file: string,
+  { path, se, size, expires, ...address }: Sized,
+  ca: string | true,
+): Promise<void> {
+  const bar = await progress({ title: 'sending', total: size, isBytes: true });
+  const bytes = async function* (): AsyncGenerator<Uint8Array> {
+    let sent = 0;
+    for await (const piece of createReadStream(file) as AsyncIterable<Buffer>) {
+      yield piece;
+      bar.update((sent += piece.length));
+    }
+  };
+  try {
+    await sendBytes(address, { size, bytes, ca, silenceMs: SILENCE_SECONDS * 1000 });
+  } catch (error) {
+    if (!(error instanceof ReplicaFault)) throw error;
+    const text = `${se} does not take ${path}: ${error.message}${hintOf(error)}`;
+    throw new CommandError(text, 3, `${path} is free again a few minutes after ${expires}`);
+  } finally {
+    bar.stop();
+  }
+}
+
+type Sized = FileAccessResponse & { size: number };
+
+async function withStorage(
+  grid: GridConnection,
+  ca: string | undefined,
+  work: (links: Links) => Promise<void>,
+): Promise<void> {
+  const verify = authorities(grid, ca);
+  const storage = new Session({ verify, default_timeout: SILENCE_SECONDS, use_netrc: false });
+  try {
+    await work({ grid, storage });
+  } finally {
+    await storage.close();
+  }
+}
+
+function authorities(grid: GridConnection, ca: string | undefined): string | true {
+  return chosenCa(ca ?? process.env['X509_CERT_DIR'] ?? grid.ca);
+}
 
 interface Links {
   grid: GridConnection;
@@ -73,8 +164,7 @@ async function get(
       return;
     } catch (error) {
       if (!(error instanceof ReplicaFault)) throw error;
-      const hint = error.cause instanceof SSLError ? ': give its CA with --ca' : '';
-      faults.push(`${replica.se}: ${error.message}${hint}`);
+      faults.push(`${replica.se}: ${error.message}${hintOf(error)}`);
       if (file === '-') break; // a part of it may have been written
     }
   }
@@ -111,17 +201,18 @@ async function targetOf(path: string, file: string | undefined): Promise<string>
   return isDirectory ? join(file, name) : file;
 }
 
-/** Writes the bytes as they come. Throws ReplicaFault, also of the last of them. */
+/** Writes the bytes and compares them with what the catalogue knows. Throws ReplicaFault. */
 async function fetchTo(
   output: Writable,
   storage: Session,
   file: FileAccessResponse,
 ): Promise<void> {
-  const total = Number(file.size);
+  const { size = 0 } = file;
+  const total = Number(size);
   const bar = await progress({ title: 'receiving', total, isBytes: true });
   const pieces = async function* (): AsyncGenerator<Uint8Array> {
     let bytes = 0;
-    for await (const piece of replicaBytes(storage, file)) {
+    for await (const piece of replicaBytes(storage, { ...file, size })) {
       bar.update((bytes += piece.length));
       yield piece;
     }
@@ -131,4 +222,8 @@ async function fetchTo(
   } finally {
     bar.stop();
   }
+}
+
+function hintOf({ message }: ReplicaFault): string {
+  return message.endsWith('not trusted') ? ': give its CA with --ca' : '';
 }

@@ -17,7 +17,7 @@ import { listOf, thing } from '../terminal/output-format.js';
 import { say } from '../terminal/output.js';
 import { bytes, given, metadataOf, octal, unreadable } from '../terminal/reading.js';
 import { Adler32 } from '#src/storage-client/index.js';
-import { contentCommands } from './catalogue-content.commands.js';
+import { contentCommands, STORAGE_CA, upload } from './catalogue-content.commands.js';
 import { searchCommands } from './catalogue-search.commands.js';
 import type { GridConnection } from './grid-connection.js';
 import { onGrid } from './on-grid.js';
@@ -36,6 +36,11 @@ const PUT_OPTIONS = [
   ['--guid <text>', 'GUID'],
   ['--mode <octal>', 'mode bits, octal', { parse: octal }],
   ['--replica <se[=pfn]>', 'a copy lies there', { repeated: true }],
+  [
+    '--se <name>',
+    'of a file that is uploaded: storage element; by default the first that takes it',
+  ],
+  STORAGE_CA,
 ] as const;
 
 const fileCommands: Command[] = [
@@ -58,10 +63,19 @@ const fileCommands: Command[] = [
       });
     },
   }),
-  onGrid('put', 'register a file; the catalogue keeps names, not contents', {
-    args: [['<path>', 'path in the catalogue; missing directories are made']],
+  onGrid('put', 'upload a file to a storage element, or register one that lies somewhere', {
+    args: [
+      ['<path>', 'a file here; alone: the path in the catalogue to register with the options'],
+      ['[target]', 'path in the catalogue; with / at the end the directory; missing ones are made'],
+    ],
     options: PUT_OPTIONS,
-    run: async ({ client }, path, options) => {
+    run: async (grid, path, target, options) => {
+      const { client } = grid;
+      if (target !== undefined) {
+        refuseDescribed(options);
+        await upload(grid, path, target, options);
+        return;
+      }
       const answer = await client.registerFile(encodePath(path), await registration(options));
       say(`${path} ${answer.created ? 'registered' : 'was registered already'}`);
     },
@@ -97,8 +111,20 @@ const fileCommands: Command[] = [
   }),
 ];
 
+/** What is uploaded describes itself. */
+function refuseDescribed(options: OptionsOf<typeof PUT_OPTIONS>): void {
+  const { size, like, checksum, checksumType, replica } = options;
+  const isDescribed = [size, like, checksum, checksumType, replica[0]].some(
+    (one) => one !== undefined,
+  );
+  if (isDescribed) throw new CommandError('size, checksum and replica follow from the upload', 2);
+}
+
 async function registration(options: OptionsOf<typeof PUT_OPTIONS>): Promise<RegisterFileRequest> {
   const { size, like, checksum, checksumType, guid, mode, replica } = options;
+  if (options.se !== undefined) {
+    throw new CommandError('--se is for uploads', 2, 'give a file here and its path, or --replica');
+  }
   if ((size === undefined) === (like === undefined)) {
     throw new CommandError('the size is missing', 2, 'give --size, or --like with a file here');
   }

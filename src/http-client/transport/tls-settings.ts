@@ -41,7 +41,8 @@ function certPaths(cert: ClientCert | null): readonly string[] {
   return typeof cert === 'string' ? [cert] : cert;
 }
 
-function readAuthorities(path: string): string[] {
+/** The PEM texts of a CA file, or of all CA files of a directory. Throws SSLError. */
+export function readAuthorities(path: string): string[] {
   if (!statSync(path, { throwIfNoEntry: false })?.isDirectory())
     return [readFile(path, 'CA bundle')];
   const files = readdirSync(path).filter((name) => CERTIFICATE_FILE.test(name));

@@ -1,0 +1,106 @@
+import { createHash } from 'node:crypto';
+import { request as plainRequest } from 'node:http';
+import { request as tlsRequest } from 'node:https';
+import { pipeline } from 'node:stream/promises';
+import { readAuthorities } from '#src/http-client/index.js';
+import { Adler32 } from './adler32.js';
+import { ReplicaFault, type Address } from './replica-bytes.js';
+
+const MAX_HOPS = 5;
+const OF_CERTIFICATES = /^(CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|ERR_TLS)/;
+const TEXTS: Record<number, string> = {
+  403: 'something lies there already, or it does not accept tokens of this service',
+  409: 'something lies there already',
+  412: 'something lies there already',
+  507: 'it is full',
+};
+
+/** What tells bytes apart; checksums hexadecimal. */
+export interface Digests {
+  size: number;
+  adler32: string;
+  sha256: string;
+  md5: string;
+}
+
+/** The digests of bytes, in one pass. */
+export async function digestsOf(bytes: AsyncIterable<Uint8Array>): Promise<Digests> {
+  const [adler32, sha256, md5] = [new Adler32(), createHash('sha256'), createHash('md5')];
+  let size = 0;
+  for await (const piece of bytes) {
+    for (const sum of [adler32, sha256, md5]) sum.update(piece);
+    size += piece.length;
+  }
+  return { size, adler32: adler32.hex, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
+}
+
+/** What is sent, and how. */
+export interface Sending {
+  size: number;
+  /** All of the bytes, each time anew. */
+  bytes: () => AsyncIterable<Uint8Array>;
+  /** File or directory of CAs; true: those of the machine. */
+  ca: string | true;
+  silenceMs: number;
+  signal?: AbortSignal;
+}
+
+/**
+ * Writes bytes to an address. They go anew to where the storage sends them, without its own header. Throws ReplicaFault, and the reason of
+ * the signal; only who looks at the storage knows then what is there.
+ */
+export async function sendBytes(
+  { url, presigned = url, headers = {} }: Address,
+  sending: Sending,
+): Promise<void> {
+  let target = new URL(presigned);
+  for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
+    const own = target.origin === new URL(url).origin ? headers : {};
+    const { status, location } = await put(target, own, sending);
+    const next = location === undefined ? null : URL.parse(location, target.href);
+    if (![307, 308].includes(status) || next === null) {
+      if (status >= 200 && status < 300) return;
+      throw new ReplicaFault('away', `${TEXTS[status] ?? 'it failed'} (${status})`);
+    }
+    target = next;
+  }
+  throw new ReplicaFault('away', 'it sends elsewhere again and again');
+}
+
+/** By the client of Node: that of undici writes the names of headers in small letters, among which xrootd 5.5.3 does not find the length. */
+async function put(
+  target: URL,
+  headers: Readonly<Record<string, string>>,
+  { size, bytes, ca, silenceMs, signal }: Sending,
+): Promise<{ status: number; location: string | undefined }> {
+  const isPlain = target.protocol === 'http:';
+  const request = (isPlain ? plainRequest : tlsRequest)(target, {
+    ...{ method: 'PUT', headers: { ...headers, 'Content-Length': size } },
+    ...(!isPlain && ca !== true && { ca: readAuthorities(ca) }),
+    ...(signal && { signal }),
+  });
+  request.setTimeout(silenceMs, () => request.destroy(new ReplicaFault('away', 'it is silent')));
+  const source = bytes();
+  try {
+    return await new Promise((resolve, reject) => {
+      // It may refuse before it has read everything.
+      request.on('response', (answer) => {
+        answer.resume();
+        const { statusCode: status = 0, headers: told } = answer;
+        resolve({ status, location: told.location });
+      });
+      request.on('error', reject);
+      pipeline(source, request).catch(reject);
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof ReplicaFault) throw error;
+    const code = String((error as NodeJS.ErrnoException).code);
+    const text = OF_CERTIFICATES.test(code)
+      ? 'its certificate is not trusted'
+      : `it cannot be reached (${code})`;
+    throw new ReplicaFault('away', text, { cause: error });
+  } finally {
+    request.destroy();
+  }
+}
