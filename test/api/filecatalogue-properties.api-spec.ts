@@ -113,6 +113,7 @@ async function apply(
 }
 
 function outcomeOf(outcome: LineOutcome): ModelOutcome {
+  if (outcome === 'removing') throw new Error('no bytes came through this service');
   return outcome instanceof Problem ? outcome.status : outcome;
 }
 

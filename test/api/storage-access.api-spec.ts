@@ -286,8 +286,7 @@ describe('POST /filecatalogue/access', () => {
   });
 
   it.each([
-    [{ right: 'stage' }, 'right', 'is not one of read'],
-    [{ right: 'create' }, 'right', 'is not one of read'],
+    [{ right: 'stage' }, 'right', 'is not one of read, create'],
     [{ seconds: 0 }, 'seconds', 'must be at least 1'],
     [{ seconds: 3_601 }, 'seconds', 'must be at most 3600'],
     [{ paths: [] }, 'paths', 'is not a list of 1 to 1000 texts'],
@@ -317,7 +316,7 @@ describe('POST /filecatalogue/access', () => {
     const answer = await access(alice, ['/vo/in/f1', '/vo/in/f2']);
     expect(await trail.lineOf(answer, 'catalogue.access-given')).toEqual({
       ...{ outcome: 'done', user: 'alice', group: 'grid_user', setup: 'Prod' },
-      ...{ client: 'certificate', files: 2, ses: ['SE-A', 'SE-B'] },
+      ...{ client: 'certificate', right: 'read', files: 2, ses: ['SE-A', 'SE-B'] },
       paths: ['/vo/in/f1', '/vo/in/f2'],
     });
     const log = JSON.stringify(trail.log.lines());

@@ -32,7 +32,7 @@ const MAY_IMPORT: Record<string, string[]> = {
   'id-provider': ['oauth2-client', 'http-client', 'registry', ...SERVER],
   auth: ['id-provider', 'registry', 'x509', ...SERVER],
   jobs: ['auth', 'registry', ...SERVER],
-  'file-catalogue': ['auth', 'registry', ...SERVER],
+  'file-catalogue': ['storage-client', 'auth', 'registry', ...SERVER],
   'storage-client': ['http-client', 'kernel'],
   worker: [
     ...['jobs', 'storage-client', 'oauth2-client', 'http-client', 'registry', 'runtime', 'config'],
@@ -126,12 +126,12 @@ const FOLDERS: Record<string, Record<string, string[]>> = {
     ],
     writing: ['events', 'metadata', 'access', 'names', 'path', 'statements'],
     changes: ['writing', 'namespace', 'metadata', 'access', 'path', 'openapi'],
-    moves: ['events', 'namespace', 'access', 'path', 'statements'],
+    moves: ['events', 'namespace', 'access', 'path', 'statements', 'writing'],
     feed: ['events', 'namespace', 'access', 'path'],
     exchange: ['writing', 'totals', 'namespace', 'metadata', 'access', 'names', 'answer', 'path'],
     lookup: ['exchange', 'namespace', 'access', 'names', 'answer', 'path'],
     demo: ['writing', 'namespace', 'access'],
-    storage: ['namespace', 'access', 'names', 'path'],
+    storage: ['changes', 'writing', 'namespace', 'access', 'names', 'path'],
   },
   jobs: {
     manifest: [],

@@ -108,7 +108,7 @@ describe(`${ROUNDS} rounds of changes and mirrors of the catalogue`, () => {
     const names = new CatalogueNames(
       new CatalogueNamesRepository(database.dataSource.getRepository(CatalogueNameEntity)),
     );
-    const registry = { current: () => Promise.resolve({ vos: [] }) };
+    const registry = { current: () => Promise.resolve({ vos: [], storageElements: () => [] }) };
     const policy = new CataloguePolicy(names, config, registry as unknown as RegistryService);
     const files = new FilePointReads(database);
     const first = new FirstEntriesReader(database);

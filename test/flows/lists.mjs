@@ -55,6 +55,7 @@ export const CI_FLOWS = [
   'browser-portal',
   'browser-form',
   'openid-judges',
+  'storage-files',
   'storage-judges',
   'storage-s3',
   'archive-readers',

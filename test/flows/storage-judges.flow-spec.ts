@@ -1,16 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { rootCertificates } from 'node:tls';
 import { decodeJwt, decodeProtectedHeader, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { issueCertificate } from '../../src/x509/issuing/certificate-issuer.js';
 import { bulk } from '../support/catalogue/events.js';
-import { CommandUser } from '../support/command.js';
 import { narrow, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
-import { awaitFinal, sandboxOf, submit } from '../support/jobs.js';
 import { describeOn, describeWith } from '../support/missing.js';
 import { runPage } from '../support/page-shell.js';
 import {
@@ -314,68 +310,6 @@ withJudges('storage services judge our tokens', () => {
       });
       for (const method of ['PUT', 'DELETE'])
         expect(await tried(token, method, '/vo/foo/a')).toBe(403);
-    });
-
-    it('gives its files through the service, in parts too, where they are as the catalogue says', async () => {
-      const alice = await grid.as('alice');
-      const at = (path: string): string =>
-        `/filecatalogue/file/${Buffer.from(path).toString('base64url')}/content`;
-      for (const name of ['a', 'b ü+%']) {
-        const path = at(`/vo/foo/${name}`);
-        expect((await alice.get(path)).bytes.toString()).toBe(`${name[0]} of foo\n`);
-        expect((await alice.head(path)).headers['content-length']).toBe('9');
-        const part = await alice.get(path, { headers: { range: 'bytes=-4' } });
-        expect([part.status, part.bytes.toString()]).toEqual([206, 'foo\n']);
-      }
-      await writeFile(join(storage.root, 'vo/foo/a'), 'a of fo\n');
-      for (const range of ['', 'bytes=-1', 'bytes=0-1']) {
-        const { status, body } = await alice.get(at('/vo/foo/a'), { headers: { range } });
-        const text = 'SE-A has 8 bytes of /vo/foo/a, which has 9 in the catalogue';
-        expect([status, body.detail]).toEqual([409, text]);
-      }
-      await rm(join(storage.root, 'vo/foo/a'));
-      const gone = await alice.get(at('/vo/foo/a'));
-      await writeFile(join(storage.root, 'vo/foo/a'), 'a of foo\n');
-      expect([gone.status, gone.body.detail]).toEqual([409, 'SE-A does not have /vo/foo/a']);
-    });
-
-    it('gives its files to the jobs that have them as input data', async () => {
-      const alice = await grid.as('alice');
-      const [jid = 0] = await submit(alice, [
-        {
-          ...{ Executable: '/bin/sh', Arguments: ['-c', "cat a 'b ü+%'; env; cat *.json"] },
-          InputData: ['/vo/foo/a', '/vo/foo/b ü+%'],
-        },
-      ]);
-      expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Done' }]);
-      const output = (await sandboxOf(alice, jid))['std.out'] ?? '';
-      expect(output.slice(0, 18)).toBe('a of foo\nb of foo\n');
-      expect(output).not.toContain('eyJ');
-    });
-
-    it('gives its files to the command', async () => {
-      const user = new CommandUser(join(directory, 'home'));
-      await mkdir(user.home);
-      expect((await user.login(grid, 'alice')).code).toBe(0);
-      const get = (...words: string[]) => user.run(['catalogue', 'get', ...words]);
-      expect(await get('/vo/foo/a')).toEqual({
-        ...{ code: 0, stdout: '/vo/foo/a from SE-A is a\n', stderr: '' },
-      });
-      expect((await get('/vo/foo/b ü+%', '-')).stdout).toBe('b of foo\n');
-      const ca = join(directory, 'other.crt');
-      await writeFile(ca, rootCertificates[0] ?? '');
-      expect((await get('/vo/foo/a', 'x', '--ca', ca)).stderr).toBe(
-        'gridgate: /vo/foo/a cannot be fetched\n' +
-          'SE-A: its certificate is not trusted: give its CA with --ca\n',
-      );
-      await writeFile(join(storage.root, 'vo/foo/a'), 'a of fo\n');
-      const cut = await get('/vo/foo/a', 'x');
-      await writeFile(join(storage.root, 'vo/foo/a'), 'a of foo\n');
-      expect([cut.code, cut.stderr]).toEqual([
-        3,
-        'gridgate: /vo/foo/a cannot be fetched\nSE-A: it has 8 of 9 bytes\n',
-      ]);
-      expect(existsSync(join(user.home, 'x'))).toBe(false);
     });
 
     it('is set up and used as its page says', async () => {

@@ -1,17 +1,30 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CreateBucketCommand, PutObjectCommand, S3Client } from '@aws-sdk/client-s3';
+import {
+  CreateBucketCommand,
+  HeadObjectCommand,
+  PutObjectCommand,
+  S3Client,
+} from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { fetch } from 'undici';
 import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { bulk } from '../support/catalogue/events.js';
+import { CommandUser } from '../support/command.js';
 import { FullLog } from '../support/full-log.js';
 import { awaitFinal, sandboxOf, submit } from '../support/jobs.js';
 import { describeWith } from '../support/missing.js';
 import { startObjectStore, type ObjectStore } from '../support/radosgw/object-store.js';
 import { radosgwFault } from '../support/radosgw/packages.js';
-import { startGrid, type Answer, type Grid, type GridClient } from '../support/testbed.js';
+import {
+  eventually,
+  startGrid,
+  type Answer,
+  type Grid,
+  type GridClient,
+} from '../support/testbed.js';
 
 const fault = radosgwFault();
 const need = { met: fault === undefined, name: `a Ceph radosgw (${fault ?? ''})` };
@@ -148,5 +161,37 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
     expect(JSON.stringify(gone.body)).not.toContain(directory);
     await writeKeys(store.keys.accessKey, store.keys.secretKey);
     expect((await fetch((await access()).body[0].presigned)).status).toBe(200);
+  });
+
+  it('take files of the command, once, and nothing but what was said of them', async () => {
+    const user = new CommandUser(join(directory, 'home'));
+    await mkdir(user.home);
+    expect((await user.login(grid, 'alice')).code).toBe(0);
+    await writeFile(join(user.home, 'f'), TEXT);
+    const put = (path: string) => user.run(['catalogue', 'put', 'f', path]);
+    expect(await put('/vo/in/new/a ü')).toEqual({
+      ...{ code: 0, stdout: 'f is /vo/in/new/a ü at SE-S3\n', stderr: '' },
+    });
+    const got = await user.run(['catalogue', 'get', '/vo/in/new/a ü', '-']);
+    expect([got.code, got.stdout]).toEqual([0, TEXT]);
+    const path = '/vo/in/new/other';
+    const content = { size: TEXT.length, md5: createHash('md5').update(TEXT).digest('hex') };
+    const { body } = await access({ paths: [path], right: 'create', contents: [content] });
+    const [{ presigned, headers }] = body;
+    const send = async (text: string, more: object = headers): Promise<number> =>
+      (await fetch(presigned, { method: 'PUT', body: text, headers: { ...more } })).status;
+    expect(await send(TEXT, {})).toBe(403);
+    expect(await send(`${TEXT}x`)).toBe(403);
+    expect(await send(TEXT.replace('b', 'B'))).toBe(400);
+    expect(await send(TEXT)).toBe(200);
+    expect(await send(TEXT)).toBe(412);
+    await grid.sql('update catalogue_bytes set due_at = now(), removals = 1');
+    await eventually(
+      async () => (await grid.sql('select from catalogue_bytes')).length === 0,
+      'the removal',
+    );
+    const key = { Bucket: 'files', Key: 'some/prefix/in/new/other' };
+    await expect(s3.send(new HeadObjectCommand(key))).rejects.toThrow();
+    expect((await put(path)).code).toBe(0);
   });
 });

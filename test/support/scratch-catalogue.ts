@@ -124,7 +124,7 @@ function catalogueServices(
 
 async function clear(database: Database): Promise<void> {
   await database.execute({
-    text: `truncate catalogue_segment, catalogue_value, catalogue_field, catalogue_file, catalogue_delta`,
+    text: `truncate catalogue_segment, catalogue_value, catalogue_field, catalogue_file, catalogue_delta, catalogue_bytes`,
   });
   await database.execute({ text: 'delete from catalogue_directory where parent is not null' });
   await database.execute({

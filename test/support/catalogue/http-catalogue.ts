@@ -27,7 +27,7 @@ export class HttpCatalogue {
   /** Nothing but a root in which everybody may write, and the model's fields. */
   async reset(): Promise<void> {
     await this.grid.sql(
-      'truncate catalogue_segment, catalogue_value, catalogue_field, catalogue_file, catalogue_delta',
+      'truncate catalogue_segment, catalogue_value, catalogue_field, catalogue_file, catalogue_delta, catalogue_bytes',
     );
     await this.grid.sql('delete from catalogue_directory where parent is not null');
     await this.grid.sql(
