@@ -46,8 +46,8 @@ export interface Sending {
 }
 
 /**
- * Writes bytes to an address. They go anew to where the storage sends them, without its own header. Throws ReplicaFault, and the reason of
- * the signal; only who looks at the storage knows then what is there.
+ * Writes bytes to an address. They go anew to where the storage sends them, without its own header. Throws ReplicaFault, what
+ * reading them throws, and the reason of the signal; only who looks at the storage knows then what is there.
  */
 export async function sendBytes(
   { url, presigned = url, headers = {} }: Address,
@@ -60,7 +60,8 @@ export async function sendBytes(
     const next = location === undefined ? null : URL.parse(location, target.href);
     if (![307, 308].includes(status) || next === null) {
       if (status >= 200 && status < 300) return;
-      throw new ReplicaFault('away', `${TEXTS[status] ?? 'it failed'} (${status})`);
+      const kind = TEXTS[status] === undefined ? 'away' : 'closed';
+      throw new ReplicaFault(kind, `${TEXTS[status] ?? 'it failed'} (${status})`);
     }
     target = next;
   }
@@ -80,7 +81,15 @@ async function put(
     ...(signal && { signal }),
   });
   request.setTimeout(silenceMs, () => request.destroy(new ReplicaFault('away', 'it is silent')));
-  const source = bytes();
+  let unread: { error: unknown } | undefined;
+  const source = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* bytes();
+    } catch (error) {
+      unread = { error };
+      throw error;
+    }
+  };
   try {
     return await new Promise((resolve, reject) => {
       // It may refuse before it has read everything.
@@ -90,10 +99,11 @@ async function put(
         resolve({ status, location: told.location });
       });
       request.on('error', reject);
-      pipeline(source, request).catch(reject);
+      pipeline(source(), request).catch(reject);
     });
   } catch (error) {
     signal?.throwIfAborted();
+    if (unread) throw unread.error;
     if (error instanceof ReplicaFault) throw error;
     const code = String((error as NodeJS.ErrnoException).code);
     const text = OF_CERTIFICATES.test(code)

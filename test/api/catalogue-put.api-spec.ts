@@ -55,7 +55,8 @@ describe('gridgate catalogue put', () => {
       ...{ code: 0, stdout: 'f is /vo/in/new/f at SE-A\n', stderr: '' },
     });
     expect(a.kept.get('/vo/in/new/f')?.toString()).toBe(TEXT);
-    expect(a.asked[0]?.headers).toMatchObject({ 'content-length': String(TEXT.length) });
+    const sent = a.asked.find(({ method }) => method === 'PUT');
+    expect(sent?.headers).toMatchObject({ 'content-length': String(TEXT.length) });
     expect((await put('f', '/vo/in/other', '--se', 'SE-B', '--mode', '640')).code).toBe(0);
     expect(b.kept.get('/vo/in/other')?.toString()).toBe(TEXT);
     const got = await user.run(['catalogue', 'get', '/vo/in/other', '-']);
@@ -96,13 +97,15 @@ describe('gridgate catalogue put', () => {
     ['broken', 500, 'it failed (500)'],
   ])('says why a storage that is %s does not take it', async (what, status, text) => {
     a.play((response, request) => {
-      request.resume().on('end', () => response.writeHead(status).end());
+      const answer = request.method === 'PUT' ? status : 404;
+      request.resume().on('end', () => response.writeHead(answer).end());
     });
     const { code, stdout, stderr } = await put('f', `/vo/in/${what}`);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain(`gridgate: SE-A does not take /vo/in/${what}: ${text}\n`);
     expect(stderr).toContain(`/vo/in/${what} is free again a few minutes after 20`);
-    expect((await put('f', `/vo/in/${what}`)).stderr).toContain('is being uploaded');
+    await writeFile(join(user.home, 'other'), 'other');
+    expect((await put('other', `/vo/in/${what}`)).stderr).toContain('is being uploaded');
   });
 
   it('says that the storage has cut it off, keeps something else, or is not there', async () => {
