@@ -63,6 +63,8 @@ export async function sendBytes(
       const kind = TEXTS[status] === undefined ? 'away' : 'closed';
       throw new ReplicaFault(kind, `${TEXTS[status] ?? 'it failed'} (${status})`);
     }
+    if (next.protocol !== 'https:' && next.protocol !== target.protocol)
+      throw new ReplicaFault('closed', 'it sends elsewhere without TLS');
     target = next;
   }
   throw new ReplicaFault('away', 'it sends elsewhere again and again');
@@ -83,8 +85,14 @@ async function put(
   request.setTimeout(silenceMs, () => request.destroy(new ReplicaFault('away', 'it is silent')));
   let unread: { error: unknown } | undefined;
   const source = async function* (): AsyncGenerator<Uint8Array> {
+    let sent = 0;
     try {
-      yield* bytes();
+      for await (const piece of bytes()) {
+        sent += piece.length;
+        if (sent > size) break;
+        yield piece;
+      }
+      if (sent !== size) throw new ReplicaFault('other', 'the file has changed meanwhile');
     } catch (error) {
       unread = { error };
       throw error;
