@@ -26,17 +26,19 @@ from .errors import (
     ProblemError,
     RateLimited,
     ServiceError,
+    StorageError,
     Unauthorized,
     UnreachableError,
 )
 from .login import login
-from .model import FINAL, Change, Entry, FoundDirectory, Job, SandboxFile
+from .model import FINAL, Access, Change, Entry, FoundDirectory, Job, SandboxFile
 from .notebook import LiveJobs
 
 __version__ = "0.2.0"
 
 __all__ = [
     "FINAL",
+    "Access",
     "Administration",
     "AsyncAdministration",
     "AsyncCatalogue",
@@ -62,6 +64,7 @@ __all__ = [
     "RateLimited",
     "SandboxFile",
     "ServiceError",
+    "StorageError",
     "Unauthorized",
     "UnreachableError",
     "login",

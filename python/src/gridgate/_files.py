@@ -11,12 +11,12 @@ from contextlib import ExitStack, suppress
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Optional, Union
+from typing import Any, BinaryIO, Optional, Protocol, Union
 
 import httpx
 
 from ._call import name_in_path
-from .errors import UnreachableError
+from .errors import StorageError, UnreachableError
 
 Content = Union[str, "os.PathLike[str]", bytes]
 #: Paths, or names with a path or bytes each.
@@ -150,3 +150,36 @@ class PartFile:
                 os.utime(self._draft, (self._modified, self._modified))
         self._draft.replace(self.path)
         return self.path
+
+
+class Sink(Protocol):
+    """What takes the bytes of a file, anew from each storage element that gives some."""
+
+    def begin(self, answer: httpx.Response) -> None:
+        """Forgets what it has."""
+
+    def write(self, piece: bytes) -> None:
+        """Takes what has come."""
+
+
+class OpenSink:
+    """A file object that takes bytes from where it stands; begun anew, what was written is cut off."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self._start = file.tell() if file.seekable() else None
+        self._is_written = False
+
+    def begin(self, answer: httpx.Response) -> None:
+        """Forgets what it has. Raises StorageError where it cannot."""
+        if not self._is_written:
+            return
+        if self._start is None:
+            raise StorageError("other", "a part of the file is written already")
+        self._file.seek(self._start)
+        self._file.truncate()
+
+    def write(self, piece: bytes) -> None:
+        """Writes what has come."""
+        self._is_written = True
+        self._file.write(piece)

@@ -93,6 +93,21 @@ _CLASSES: dict[int, type[ProblemError]] = {
 }
 
 
+class StorageError(GridgateError):
+    """The storage elements do not give or take the bytes of a file; the text says why for each.
+
+    ``kind`` is that of the last one: ``other`` (it has other bytes, or none), ``closed`` (it does not accept what the service
+    gave for it), or ``away``. No address is in the text, since addresses may be signed.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        self.kind = kind
+        super().__init__(text)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.kind, str(self))
+
+
 class JobFailed(GridgateError):
     """A job has ended, and not as ``Done``. ``stderr`` is the end of what it wrote as errors."""
 

@@ -314,9 +314,10 @@ def _token_by_device(to: dict[str, Any], show: Callable[[str], object]) -> dict[
 
 
 def ssl_context(ca: Optional[str]) -> ssl.SSLContext:
-    """What servers are verified with: a CA file, or the machine's."""
+    """What servers are verified with: a CA file, a directory of CAs by their hashes, or the machine's."""
+    is_directory = ca is not None and Path(ca).is_dir()
     try:
-        return ssl.create_default_context(cafile=ca)
+        return ssl.create_default_context(capath=ca) if is_directory else ssl.create_default_context(cafile=ca)
     except (OSError, ssl.SSLError) as cause:
         raise ValueError(f"the CA file {ca} cannot be read: {cause}") from cause
 

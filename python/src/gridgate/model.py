@@ -109,6 +109,38 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class Access:
+    """Where a file lies, and what opens it there until ``expires``.
+
+    ``headers`` go with requests to ``url``, and to no other address; of S3 ``presigned`` is opened instead. ``checksum`` is
+    hexadecimal, by its kind. Whoever prints it prints neither headers nor signature.
+    """
+
+    path: str
+    se: str
+    url: str
+    expires: datetime
+    size: Optional[int] = None
+    checksum: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    presigned: Optional[str] = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, record: Mapping[str, Any]) -> Access:
+        """The access of an element of an answer of ``POST /filecatalogue/access``."""
+        return cls(
+            path=str(record["path"]),
+            se=str(record["se"]),
+            url=str(record["url"]),
+            expires=datetime.fromisoformat(record["expires"].replace("Z", "+00:00")),
+            size=record.get("size"),
+            checksum=record.get("checksum", {}),
+            headers=record.get("headers", {}),
+            presigned=record.get("presigned"),
+        )
+
+
+@dataclass(frozen=True)
 class FoundDirectory:
     """A directory that a search has found, with the number and bytes of the files in it and below."""
 

@@ -14,6 +14,7 @@ from ..errors import NotLoggedIn, UnreachableError, problem_of
 from ..login import verify_with
 from ..tokens import CertificateToken, Given, GivenToken, StoredLogin, TokenSource, discovered
 from ._runtime import in_thread, pause
+from .storage import AsyncStorage
 
 USER_AGENT = "gridgate-python"
 
@@ -31,6 +32,7 @@ class AsyncTransport:
         group: Optional[str] = None,
         setup: Optional[str] = None,
         ca: Optional[str] = None,
+        storage_ca: Optional[str] = None,
         timeout: float = 60.0,
         retries: int = 4,
     ) -> None:
@@ -65,10 +67,21 @@ class AsyncTransport:
             timeout=self._timeout,
             headers={"User-Agent": USER_AGENT},
         )
+        self._storage_ca = storage_ca or os.environ.get("X509_CERT_DIR") or ca
+        self._storage: Optional[AsyncStorage] = None
 
     async def close(self) -> None:
         """Closes its connections."""
         await self._http.aclose()
+        if self._storage is not None:
+            await self._storage.close()
+
+    @property
+    def storage(self) -> AsyncStorage:
+        """Connections to storage elements, on which no token of the service goes."""
+        if self._storage is None:
+            self._storage = AsyncStorage(self._storage_ca, self._timeout, USER_AGENT)
+        return self._storage
 
     @property
     def is_closed(self) -> bool:

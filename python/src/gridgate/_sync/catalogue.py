@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any, Optional
+import io
+import os
+from collections.abc import Iterator, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, BinaryIO, Optional, Union
 
 from .._call import Call, Conditions, all_of, catalogue_path, conditions_of, is_plain_text, next_page, parsed
-from ..errors import GridgateError
-from ..model import Entry, FoundDirectory
-from ._runtime import closed_after
+from .._files import OpenSink, PartFile
+from .._storage import digests_of
+from ..errors import GridgateError, ProblemError, StorageError
+from ..model import Access, Entry, FoundDirectory
+from ._runtime import closed_after, in_thread
+from .content import Content
 from .transport import Transport
 from .watching import lines_of
 
 PAGE = 1000
+#: Bytes of a second on a slow line: so long a path is held for an upload.
+SLOW_BYTES = 1_000_000
+#: Of larger files at S3 the service does not compare the Adler-32.
+MOST_READ_BYTES = 1 << 30
 
 
 class Catalogue:
@@ -108,20 +118,152 @@ class Catalogue:
         checksum_type: Optional[str] = None,
         guid: Optional[str] = None,
         replicas: Optional[dict[str, str]] = None,
+        mode: Optional[int] = None,
+        sha256: Optional[str] = None,
+        se: Optional[str] = None,
     ) -> bool:
-        """Registers a file of ``size`` bytes with replicas (storage element → address); false when it was there."""
+        """Registers a file of ``size`` bytes with replicas (storage element → address); false when it was there.
+
+        ``se``: the storage element to which its bytes were uploaded: it is registered with them, or not at all.
+        """
         body: dict[str, Any] = {
             "Size": size,
             "Checksum": checksum,
             "ChecksumType": checksum_type,
             "GUID": guid,
+            "Mode": mode,
+            "SHA256": sha256,
+            "SE": se,
             "Replicas": None if replicas is None else {se: {"PFN": pfn} for se, pfn in replicas.items()},
         }
         body = {name: value for name, value in body.items() if value is not None}
         return bool((self._transport.json(Call("PUT", _file(path), json=body)))["created"])
 
+    def access(
+        self,
+        paths: Union[str, Iterable[str]],
+        *,
+        right: str = "read",
+        se: Optional[str] = None,
+        seconds: Optional[int] = None,
+        contents: Optional[Iterable[Mapping[str, Any]]] = None,
+    ) -> Sequence[Access]:
+        """What opens files at storage elements, all or none, for ``seconds`` (900 unless said, at most 3,600).
+
+        ``right="create"``: to write files that are not there, whose paths are held meanwhile; ``contents`` says of each
+        ``size`` and ``md5``. When the bytes are there, ``register`` with ``se`` makes them a file; ``put`` does all of it.
+        """
+        body: dict[str, Any] = {
+            "paths": [paths] if isinstance(paths, str) else list(paths),
+            "right": right,
+            "se": se,
+            "seconds": seconds,
+            "contents": None if contents is None else [dict(content) for content in contents],
+        }
+        body = {name: value for name, value in body.items() if value is not None}
+        call = Call("POST", "/filecatalogue/access", json=body, again=True)
+        return [Access.of(record) for record in self._transport.json(call)]
+
+    def get(self, path: str, target: Union[str, os.PathLike[str], BinaryIO] = ".", *, se: Optional[str] = None) -> str:
+        """Fetches the bytes of a file from a storage element into a file, a directory or a file object; answers which one.
+
+        Size and checksums are compared, and the next storage element is asked where one fails; ``se``: this one only. A file
+        has its name when it is whole; so has it the bytes of a file object when nothing is raised. Raises StorageError.
+        """
+        content = self._content(path, se)
+        if not isinstance(target, (str, os.PathLike)):
+            return content.fetch(OpenSink(target))
+        place = Path(target)
+        if place.is_dir():
+            place /= path.rpartition("/")[2]
+        content.file()  # nothing is made for a file that is not there
+        with PartFile(place.parent, place.name) as part:
+            element = content.fetch(part)
+            part.finish()
+        return element
+
+    def content(self, path: str, *, start: int = 0, end: Optional[int] = None) -> bytes:
+        """The bytes of a file through the service, or those from ``start`` to before ``end``, in memory.
+
+        For whoever does not reach the storage elements; ``get`` is for large files.
+        """
+        if start < 0 or (end is not None and end < 0):
+            raise ValueError("start and end are positions from 0 on")
+        if end is not None and end <= start:
+            return b""
+        headers = {"Range": f"bytes={start}-{'' if end is None else end - 1}"} if start or end is not None else {}
+        try:
+            call = Call("GET", f"{_file(path)}/content", {"through": True}, headers={"Accept": "*/*", **headers})
+            answer = self._transport.answer(call)
+            return answer.content
+        except ProblemError as error:
+            if error.status == 416:  # nothing there, or nothing behind its end
+                return b""
+            raise
+
+    def put(
+        self,
+        source: Union[str, os.PathLike[str], bytes, BinaryIO],
+        path: str,
+        *,
+        se: Optional[str] = None,
+        guid: Optional[str] = None,
+        mode: Optional[int] = None,
+    ) -> str:
+        """Uploads a file, bytes, or a file object from where it stands, and registers it; answers the storage element.
+
+        A path that ends with ``/`` is a directory, for the name of the file. ``se``: a storage element, otherwise the service
+        chooses. Nothing is overwritten: raises Conflict for a path that is taken, StorageError when the storage element does
+        not take the bytes. The same bytes may be put again, which finishes what was interrupted.
+        """
+        if isinstance(source, (str, os.PathLike)):
+            file = Path(source)
+            with file.open("rb") as opened:
+                whole = f"{path}{file.name}" if path.endswith("/") else path
+                return self._put(opened, whole, se, {"guid": guid, "mode": mode})
+        content = io.BytesIO(source) if isinstance(source, (bytes, bytearray, memoryview)) else source
+        return self._put(content, path, se, {"guid": guid, "mode": mode})
+
+    def _put(self, source: BinaryIO, path: str, se: Optional[str], more: dict[str, Any]) -> str:
+        start = source.tell()
+        digests = in_thread(digests_of, source)
+        source.seek(start)
+        seconds = min(3600, 900 + digests.size // SLOW_BYTES)
+        contents = [{"size": digests.size, "md5": digests.md5}]
+        [place] = self.access(path, right="create", se=se, seconds=seconds, contents=contents)
+        refused: Optional[StorageError] = None
+        try:
+            self._transport.storage.send(place, source, digests.size)
+        except StorageError as error:
+            text = f"{place.se} does not take {path}: {error}; the path is free again a few minutes after {place.expires}"
+            refused = StorageError(error.kind, text)
+            # what lies there may be what an earlier try has put: whoever registers it looks
+            if error.kind != "closed":
+                raise refused from error
+        is_read = place.presigned is None or digests.size <= MOST_READ_BYTES
+        checksum, kind = (digests.adler32, "Adler32") if is_read else (digests.md5, "MD5")
+        sums: dict[str, Any] = {"checksum": checksum, "checksum_type": kind, "sha256": digests.sha256}
+        try:
+            self.register(path, digests.size, **sums, **more, se=place.se)
+        except ProblemError as error:
+            if refused is None:
+                raise
+            raise refused from error
+        return place.se
+
+    def _content(self, path: str, se: Optional[str] = None) -> Content:
+        """The bytes of a file, for readers of its parts."""
+
+        def elements() -> list[str]:
+            for entry in self.list(path.rpartition("/")[0] or "/", verbose=True):
+                if entry.path == path:
+                    return list(entry.attributes.get("Replicas", {}))
+            return []
+
+        return Content(self._transport, path, se, elements)
+
     def remove(self, path: str) -> None:
-        """Takes a file out of the catalogue."""
+        """Takes a file out of the catalogue; bytes that came through the service are removed, too."""
         self._transport.answer(Call("DELETE", _file(path)))
 
     def remove_directory(self, path: str) -> None:

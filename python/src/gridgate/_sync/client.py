@@ -34,8 +34,9 @@ class Client(Transport):
     ``url``: its address; without one ``GRID_SERVER``, or that of the stored login. The token is one of: ``token`` (a
     text, or a function that answers one), ``cert`` (certificate and key, PEM files; with ``group`` and ``setup``),
     ``profile`` (a stored login); otherwise that of the surroundings: ``BEARER_TOKEN``, ``BEARER_TOKEN_FILE``, what
-    ``gridgate login`` has stored, a token file of the WLCG discovery. ``ca``: CA file of the server. ``timeout``: seconds
-    without a byte; ``retries``: how often a call that may be repeated is tried again.
+    ``gridgate login`` has stored, a token file of the WLCG discovery. ``ca``: CA file of the server. ``storage_ca``: CA file
+    of storage elements, or a directory of CAs; without one ``X509_CERT_DIR``, or ``ca``. ``timeout``: seconds without a byte;
+    ``retries``: how often a call that may be repeated is tried again.
 
     Raises NotLoggedIn without a token, ValueError for an address that is none.
     """

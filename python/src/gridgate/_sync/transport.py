@@ -14,6 +14,7 @@ from ..errors import NotLoggedIn, UnreachableError, problem_of
 from ..login import verify_with
 from ..tokens import CertificateToken, Given, GivenToken, StoredLogin, TokenSource, discovered
 from ._runtime import in_thread, pause
+from .storage import Storage
 
 USER_AGENT = "gridgate-python"
 
@@ -31,6 +32,7 @@ class Transport:
         group: Optional[str] = None,
         setup: Optional[str] = None,
         ca: Optional[str] = None,
+        storage_ca: Optional[str] = None,
         timeout: float = 60.0,
         retries: int = 4,
     ) -> None:
@@ -65,10 +67,21 @@ class Transport:
             timeout=self._timeout,
             headers={"User-Agent": USER_AGENT},
         )
+        self._storage_ca = storage_ca or os.environ.get("X509_CERT_DIR") or ca
+        self._storage: Optional[Storage] = None
 
     def close(self) -> None:
         """Closes its connections."""
         self._http.close()
+        if self._storage is not None:
+            self._storage.close()
+
+    @property
+    def storage(self) -> Storage:
+        """Connections to storage elements, on which no token of the service goes."""
+        if self._storage is None:
+            self._storage = Storage(self._storage_ca, self._timeout, USER_AGENT)
+        return self._storage
 
     @property
     def is_closed(self) -> bool:
