@@ -222,7 +222,12 @@ class GridFileSystem(AbstractFileSystem):  # type: ignore[misc]
 
 
 class CatalogueReader(AbstractBufferedFile):  # type: ignore[misc]
-    """A file of the catalogue, read in parts at the storage elements that have it, whose checksums are of the whole."""
+    """A file of the catalogue, read in parts at the storage elements that have it, whose checksums are of the whole.
+
+    Blocks are small beside those of fsspec, since columns of tables are read by them: what is read ahead of each is lost.
+    """
+
+    DEFAULT_BLOCK_SIZE = 1 << 20
 
     def __init__(
         self, fs: GridFileSystem, path: str, mode: str, block_size: Any, se: Optional[str] = None, **options: Any
