@@ -114,7 +114,7 @@ def proxy(service: Service) -> Proxy:
 def surroundings(service: Service, monkeypatch, tmp_path, request):
     """No login of whoever runs the tests; pages of the documentation have a token."""
     monkeypatch.setenv("HOME", str(tmp_path))
-    for name in ("XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "BEARER_TOKEN", "BEARER_TOKEN_FILE", "GRID_SERVER"):
+    for name in ("XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "BEARER_TOKEN", "BEARER_TOKEN_FILE", "GRID_SERVER", "X509_CERT_DIR"):
         monkeypatch.delenv(name, raising=False)
     if request.node.name.endswith("README.md"):
         monkeypatch.setenv("GRID_SERVER", service.url)

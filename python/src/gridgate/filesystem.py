@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any, BinaryIO, Optional
 
 from fsspec import AbstractFileSystem
-from fsspec.callbacks import DEFAULT_CALLBACK
 from fsspec.spec import AbstractBufferedFile
 
 from ._call import Call, name_in_path
@@ -92,16 +91,16 @@ class GridFileSystem(AbstractFileSystem):  # type: ignore[misc]
             raise IsADirectoryError(path)
         return SandboxReader(self, path, mode, block_size, size=entry["size"], **options)
 
-    def get_file(self, rpath: str, lpath: Any, callback: Any = DEFAULT_CALLBACK, outfile: Any = None, **options: Any) -> None:
+    def get_file(self, rpath: str, lpath: Any, outfile: Any = None, **options: Any) -> None:
         """Copies a file here; one of the catalogue is compared with its checksums."""
         path = self._strip_protocol(rpath).strip("/")
         if not path.startswith(CATALOGUE) or self.isdir(path):
-            super().get_file(rpath, lpath, callback=callback, outfile=outfile, **options)
+            super().get_file(rpath, lpath, outfile=outfile, **options)
             return
         with _told(path):
             self.client.catalogue.get(_lfn(path), outfile or lpath, se=options.get("se"))
 
-    def put_file(self, lpath: Any, rpath: str, callback: Any = DEFAULT_CALLBACK, mode: str = "create", **options: Any) -> None:
+    def put_file(self, lpath: Any, rpath: str, **options: Any) -> None:
         """Copies a file into the catalogue."""
         path = self._strip_protocol(rpath).strip("/")
         if Path(lpath).is_dir():
