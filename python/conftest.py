@@ -7,8 +7,10 @@ import secrets
 import socket
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from gridgate import Client
@@ -103,6 +105,15 @@ def service() -> Service:
 def grid(service: Service):
     with service.client() as client:
         yield client
+
+
+@pytest.fixture
+def folder(grid: Client):
+    """A directory of the catalogue that no other test has, and that goes with what is in it."""
+    path = f"/vo/a/files-{secrets.token_hex(4)}"
+    yield path
+    with suppress(FileNotFoundError):
+        fsspec.filesystem("gridgate", client=grid, skip_instance_cache=True).rm(f"gridgate://{path}", recursive=True)
 
 
 @pytest.fixture

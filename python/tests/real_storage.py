@@ -2,7 +2,6 @@
 
 import os
 import random
-import secrets
 from pathlib import Path
 
 import fsspec
@@ -14,8 +13,7 @@ BYTES = random.Random(1).randbytes(30_000_000)
 ROOT = Path(os.environ["GRID_TEST_XROOTD"])
 
 
-def test_a_real_storage_takes_and_gives_files(grid, service, tmp_path):
-    folder = f"/vo/a/real-{secrets.token_hex(4)}"
+def test_a_real_storage_takes_and_gives_files(grid, service, folder, tmp_path):
     assert grid.catalogue.put(BYTES, f"{folder}/hits") == "SE-A"
     assert (ROOT / f"{folder[1:]}/hits").read_bytes() == BYTES
     grid.catalogue.put(b"", f"{folder}/nothing")
@@ -37,12 +35,12 @@ def test_a_real_storage_takes_and_gives_files(grid, service, tmp_path):
             stranger.catalogue.get(f"{folder}/text", tmp_path / "text")
 
 
-def test_a_real_storage_gives_one_column(grid, service):
+def test_a_real_storage_gives_one_column(grid, service, folder):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     numpy = pytest.importorskip("numpy")
     values = numpy.random.default_rng(1).random((10, 1_300_000))
     options = {"endpoint": service.url, "cert": service.cert(), "ca": service.ca}
-    url = f"gridgate:///vo/a/real-{secrets.token_hex(4)}/table.parquet"
+    url = f"gridgate://{folder}/table.parquet"
     pandas.DataFrame({f"c{column}": row for column, row in enumerate(values)}).to_parquet(url, storage_options=options)
     assert (pandas.read_parquet(url, columns=["c3"], storage_options=options).c3.to_numpy() == values[3]).all()

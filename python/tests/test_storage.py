@@ -3,7 +3,6 @@ import io
 import logging
 import os
 import random
-import secrets
 
 import fsspec
 import pytest
@@ -32,12 +31,6 @@ def storage(elements):
     elements.faults.clear()
     elements.has_ranges = True
     return elements
-
-
-@pytest.fixture
-def folder():
-    """A directory that no other test has."""
-    return f"/vo/a/bytes-{secrets.token_hex(4)}"
 
 
 @pytest.fixture
@@ -234,7 +227,7 @@ def test_is_written_by_fsspec(grid, storage, folder, files, tmp_path):
     files.rm(url)
     with pytest.raises(FileNotFoundError):
         files.rm_file(url)
-    with pytest.raises(OSError, match="not empty|has entries|is not"):
+    with pytest.raises(OSError, match="not empty"):
         files.rmdir(f"gridgate://{folder}/sub")
     files.rm(f"gridgate://{folder}", recursive=True)
     assert not files.exists(f"gridgate://{folder}")
@@ -243,7 +236,7 @@ def test_is_written_by_fsspec(grid, storage, folder, files, tmp_path):
 def test_says_why_as_an_error_of_files(grid, service, storage, folder, files):
     grid.catalogue.put(b"bytes", f"{folder}/own")
     grid.catalogue.register(f"{folder}/elsewhere", 3, replicas={"SE-A": "srm://x/y"})
-    with pytest.raises(OSError, match="No storage element|has no|address"):
+    with pytest.raises(OSError, match="No replica of .* lies at a storage element with an address"):
         files.open(f"gridgate://{folder}/elsewhere")
     with service.client("bob", group="grid_share") as bob:
         others = fsspec.filesystem("gridgate", client=bob, skip_instance_cache=True)

@@ -1,15 +1,18 @@
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { CommandUser } from '../support/command.js';
-import { describeWith, pythonWith } from '../support/missing.js';
+import { STORAGE } from '../support/grid-tokens.js';
+import { describeOn, describeWith, pythonWith } from '../support/missing.js';
 import { formOf, PageVisitor } from '../support/page-visitor.js';
 import { freePorts } from '../support/ports.mjs';
+import { namespaces, packages, XrootdStorage } from '../support/storage/xrootd-storage.js';
 import { eventually, startGrid, support, type Grid } from '../support/testbed.js';
 
 const run = promisify(execFile);
@@ -67,6 +70,8 @@ describeWith(need)('the Python package', () => {
   let grid: Grid;
   let folder: string;
   let user: CommandUser;
+  /** Where the tests play storage elements. */
+  let storagePort: number;
 
   const inside = (program: string): string => join(folder, 'venv/bin', program);
   const pki = (name: string): string => join(grid.home, 'pki', name);
@@ -75,6 +80,13 @@ describeWith(need)('the Python package', () => {
     HOME: user.home,
     ...env,
   });
+
+  /** What the tests of the package ask for. */
+  const tested = (more: Record<string, string> = {}): NodeJS.ProcessEnv =>
+    environment({
+      ...{ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') },
+      ...{ GRID_TEST_STORAGE_PORT: String(storagePort), ...more },
+    });
 
   /** pip as it is set up on this machine. */
   const pip = (...words: string[]): Promise<unknown> =>
@@ -91,16 +103,34 @@ describeWith(need)('the Python package', () => {
     spawn(inside('python'), ['-c', ...words], { env: environment(), cwd: folder });
 
   beforeAll(async () => {
-    const [port = 0] = await freePorts(1);
+    const [port = 0, other = 0] = await freePorts(2);
+    storagePort = other;
     folder = await mkdtemp(join(tmpdir(), 'grid-python-'));
     await mkdir(join(folder, 'home'));
     user = new CommandUser(join(folder, 'home'));
     await cp(join(support().root, 'python'), join(folder, 'python'), { recursive: true });
-    const env = { GRID_PORT: String(port), GRID_MAX_SANDBOX: String(128 << 20) };
+    const env = {
+      ...{ GRID_PORT: String(port), GRID_MAX_SANDBOX: String(128 << 20) },
+      GRID_STORAGE_CA: join(support().pki, 'ca.crt'),
+    };
     const prepared = startGrid({ env });
     await run(python ?? 'python3', ['-m', 'venv', join(folder, 'venv')]);
     await pip('wheel', '--no-deps', '-w', join(folder, 'wheel'), join(folder, 'python'));
     grid = await prepared;
+    const keys = join(folder, 'keys');
+    await writeFile(keys, 'aws_access_key_id = id\naws_secret_access_key = secret\n', {
+      mode: 0o600,
+    });
+    const origin = `http://localhost:${storagePort}`;
+    await grid.sql(
+      `update registry_storage_element set url = $1 || lower(right(name, 1)) || '/vo', kind = 'webdav', vos = '{vo}'`,
+      [`${origin}/`],
+    );
+    await grid.sql(
+      `insert into registry_storage_element (name, position, url, kind, vos, credentials_file)
+       values ('SE-S3', 9, $1, 's3', '{vo}', $2)`,
+      [`${origin}/bucket`, keys],
+    );
   }, 3 * MINUTES);
 
   afterAll(async () => {
@@ -201,12 +231,39 @@ gridgate.login(sys.argv[1], ca=sys.argv[2], cert=(sys.argv[3], sys.argv[4]), pro
     async () => {
       // the sources are not on the path: what is tested is the wheel
       const words = ['-p', 'no:cacheprovider', '-rs', '--doctest-glob=*.md', 'tests', 'README.md'];
-      const env = environment({ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') });
       const cwd = join(folder, 'python');
-      await pytest(inside('pytest'), words, { cwd, env, last: /^\d+ passed in / });
+      await pytest(inside('pytest'), words, { cwd, env: tested(), last: /^\d+ passed in / });
     },
     3 * MINUTES,
   );
+
+  const hasStorage = describeWith(packages);
+  const withStorage = hasStorage === describe ? describeOn(namespaces) : hasStorage;
+  withStorage('with files at a real XRootD', () => {
+    let storage: XrootdStorage;
+    afterAll(() => storage?.remove());
+
+    it(
+      'puts and gets them, and reads parts',
+      async () => {
+        storage = await XrootdStorage.start(grid.url, STORAGE, pki(''));
+        await mkdir(join(storage.root, 'vo/a'), { recursive: true });
+        const address = `update registry_storage_element set url = $1, audience = $2 where name = 'SE-A'`;
+        const [before] = await grid.sql(
+          `select url from registry_storage_element where name = 'SE-A'`,
+        );
+        await grid.sql(address, [`${storage.url}/vo`, STORAGE]);
+        const other = join(folder, 'other.crt');
+        await writeFile(other, rootCertificates[0] ?? '');
+        const env = tested({ GRID_TEST_XROOTD: storage.root, GRID_TEST_OTHER_CA: other });
+        const words = ['-p', 'no:cacheprovider', 'tests/real_storage.py'];
+        const cwd = join(folder, 'python');
+        await pytest(inside('pytest'), words, { cwd, env, last: /^2 passed in / });
+        await grid.sql(address, [before?.url, null]);
+      },
+      2 * MINUTES,
+    );
+  });
 
   const others = { met: OTHERS.length > 0, name: 'another Python, by pyenv' };
   describeWith(others)('on other versions of Python', () => {
@@ -219,12 +276,11 @@ gridgate.login(sys.argv[1], ca=sys.argv[2], cert=(sys.argv[3], sys.argv[4]), pro
         const words = ['-q', '--disable-pip-version-check', 'install', '--no-compile'];
         const all = `${join(folder, 'wheel', wheel)}[all]`;
         await run(join(venv, 'bin/pip'), [...words, all, 'pytest'], { env: process.env });
-        const env = environment({ GRID_TEST_URL: grid.url, GRID_TEST_PKI: pki('') });
         const cwd = join(folder, 'python');
         // Functions are sent to an interpreter of the same version, which jobs do not have here; tables are read by one Python.
-        const last = /^\d+ passed, 7 skipped in /;
+        const last = /^\d+ passed, 8 skipped in /;
         await pytest(join(venv, 'bin/pytest'), ['-p', 'no:cacheprovider', 'tests'], {
-          ...{ cwd, env, last },
+          ...{ cwd, env: tested(), last },
         });
       },
       4 * MINUTES,
