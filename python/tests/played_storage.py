@@ -23,7 +23,10 @@ class Asked:
 
 
 class PlayedStorage:
-    """Keeps what is put, once. ``faults``: statuses of the next requests with a method; ``lies``: bytes instead of a file's."""
+    """Keeps what is put, once. ``faults``: statuses of the next requests with a method; ``lies``: bytes instead of a file's.
+
+    ``sends``: clients are sent to its other address, with a key in it.
+    """
 
     def __init__(self, port: int) -> None:
         self.kept: dict[str, bytes] = {}
@@ -31,6 +34,7 @@ class PlayedStorage:
         self.faults: list[tuple[str, int]] = []
         self.lies: dict[str, bytes] = {}
         self.has_ranges = True
+        self.sends = False
         self._server = _Server(("127.0.0.1", port), type("Answers", (_Answers,), {"storage": self}))
         threading.Thread(target=self._server.serve_forever, daemon=True).start()
 
@@ -61,6 +65,8 @@ class _Answers(BaseHTTPRequestHandler):
         return asked, path
 
     def _may(self, path: str, right: str) -> bool:
+        if self.path.endswith("?key=1"):
+            return "Authorization" not in self.headers
         if path.startswith("/bucket/"):
             return "X-Amz-Signature=" in self.path or self.headers.get("Authorization", "").startswith("AWS4")
         token = self.headers.get("Authorization", "").rpartition(" ")[2]
@@ -69,6 +75,14 @@ class _Answers(BaseHTTPRequestHandler):
         payload = token.split(".")[1]
         scopes = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))["scope"].split()
         return f"storage.{right}:{path[2:]}" in [unquote(scope) for scope in scopes]
+
+    def _sent(self, asked: Asked) -> bool:
+        """Sends a client on."""
+        is_sent = self.storage.sends and "?" not in self.path and asked in self.storage.of_clients(asked.method)
+        if is_sent:
+            port = self.server.server_address[1]
+            self._say(307, headers={"Location": f"http://127.0.0.1:{port}{self.path}?key=1"})
+        return is_sent
 
     def _say(self, status: int, body: bytes = b"", headers: dict[str, str] | None = None) -> None:
         self.send_response(status)
@@ -88,6 +102,8 @@ class _Answers(BaseHTTPRequestHandler):
     def do_PUT(self) -> None:
         asked, path = self._begin()
         body = self.rfile.read(int(self.headers["Content-Length"]))
+        if self._sent(asked):
+            return
         fault = self._fault(asked)
         if fault is not None or not self._may(path, "create") or path in self.storage.kept:
             self._say(fault or 403)
@@ -101,6 +117,8 @@ class _Answers(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         asked, path = self._begin()
+        if self._sent(asked):
+            return
         fault = self._fault(asked)
         kept = self.storage.kept.get(path)
         if kept is None or fault is not None or not self._may(path, "read"):

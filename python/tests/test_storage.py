@@ -30,6 +30,7 @@ def storage(elements):
     elements.lies.clear()
     elements.faults.clear()
     elements.has_ranges = True
+    elements.sends = False
     return elements
 
 
@@ -128,6 +129,21 @@ def _bulk(grid, line):
     headers = {"Content-Type": "application/x-ndjson", "Accept": "application/x-ndjson"}
     answer = grid.answer(Call("POST", "/filecatalogue/bulk", content=line, headers=headers))
     assert b'"status":4' not in answer.content, answer.content
+
+
+def test_follows_storage_without_what_opens_it(grid, storage, folder, files, caplog):
+    caplog.set_level(logging.INFO)
+    storage.sends = True
+    grid.catalogue.put(BYTES, f"{folder}/sent")
+    assert storage.kept[f"/a{folder}/sent"] == BYTES
+    target = io.BytesIO()
+    grid.catalogue.get(f"{folder}/sent", target)
+    assert target.getvalue() == BYTES
+    with files.open(f"gridgate://{folder}/sent") as file:
+        assert file.read(3) == BYTES[:3]
+    hosts = [(one.headers["Host"], "Authorization" in one.headers) for one in storage.of_clients() + storage.of_clients("PUT")]
+    assert hosts == [(f"localhost:{PORT}", True), (f"127.0.0.1:{PORT}", False)] * 3
+    assert "key=1" not in caplog.text
 
 
 def test_finishes_what_was_interrupted(grid, storage, folder):

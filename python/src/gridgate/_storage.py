@@ -98,12 +98,14 @@ class Target:
         self.origin = (parts.scheme, parts.hostname, parts.port or {"https": 443, "http": 80}.get(parts.scheme))
         self.shown = parts._replace(query="", fragment="").geturl()
         path = parts.path or "/"
-        self.extensions = {"target": (f"{path}?{parts.query}" if parts.query else path).encode("ascii")}
+        self.extensions = {"target": (f"{path}?{parts.query}" if parts.query else path).encode()}
 
     def next(self, answer: httpx.Response) -> Optional[Target]:
         """Where an answer sends."""
-        place = answer.headers.get("Location")
-        return None if place is None else Target(urljoin(self.url, place))
+        try:
+            return Target(urljoin(self.url, answer.headers["Location"]))
+        except (KeyError, ValueError):
+            return None
 
 
 def read_fault(status: int) -> StorageError:

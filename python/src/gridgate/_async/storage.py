@@ -78,19 +78,19 @@ class AsyncStorage:
             if target is None:
                 break
             own = file.headers if target.origin == first.origin else {}
-            request = self._http.build_request(
-                method,
-                target.shown,
-                headers={**headers, **own},
-                content=None if source is None else _pieces(source, start),
-                extensions=target.extensions,
-            )
             try:
+                request = self._http.build_request(
+                    method,
+                    target.shown,
+                    headers={**headers, **own},
+                    content=None if source is None else _pieces(source, start),
+                    extensions=target.extensions,
+                )
                 answer = await self._http.send(request, stream=True)
-            except httpx.HTTPError as cause:
+            except (httpx.HTTPError, httpx.InvalidURL) as cause:
                 raise away_fault(cause) from cause
             try:
-                if answer.status_code in (301, 302, 303, 307, 308):
+                if answer.status_code in ((301, 302, 303, 307, 308) if source is None else (307, 308)):
                     target = target.next(answer)
                     continue
                 yield answer
