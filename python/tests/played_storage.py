@@ -23,9 +23,10 @@ class Asked:
 
 
 class PlayedStorage:
-    """Keeps what is put, once. ``faults``: statuses of the next requests with a method; ``lies``: bytes instead of a file's.
+    """Keeps what is put, once.
 
-    ``sends``: clients are sent to its other address, with a key in it.
+    ``faults``: statuses of the next requests with a method, 0 for no answer; ``lies``: bytes instead of a file's; ``sends``:
+    clients are sent to its other address, with a key in it.
     """
 
     def __init__(self, port: int) -> None:
@@ -85,6 +86,9 @@ class _Answers(BaseHTTPRequestHandler):
         return is_sent
 
     def _say(self, status: int, body: bytes = b"", headers: dict[str, str] | None = None) -> None:
+        if status == 0:
+            self.close_connection = True
+            return
         self.send_response(status)
         for name, value in (headers or {}).items():
             self.send_header(name, value)
@@ -106,7 +110,7 @@ class _Answers(BaseHTTPRequestHandler):
             return
         fault = self._fault(asked)
         if fault is not None or not self._may(path, "create") or path in self.storage.kept:
-            self._say(fault or 403)
+            self._say(403 if fault is None else fault)
             return
         self.storage.kept[path] = body
         self._say(201)
@@ -122,7 +126,7 @@ class _Answers(BaseHTTPRequestHandler):
         fault = self._fault(asked)
         kept = self.storage.kept.get(path)
         if kept is None or fault is not None or not self._may(path, "read"):
-            self._say(404 if kept is None else fault or 403)
+            self._say(404 if kept is None else 403 if fault is None else fault)
             return
         content = self.storage.lies.get(path, kept)
         headers = {"Digest": f"adler32={zlib.adler32(content):08x}"} if self.headers.get("Want-Digest") else {}

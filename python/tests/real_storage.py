@@ -8,6 +8,7 @@ import fsspec
 import pytest
 
 from gridgate import StorageError
+from gridgate._sync.storage import Storage
 
 BYTES = random.Random(1).randbytes(30_000_000)
 ROOT = Path(os.environ["GRID_TEST_XROOTD"])
@@ -35,7 +36,7 @@ def test_a_real_storage_takes_and_gives_files(grid, service, folder, tmp_path):
             stranger.catalogue.get(f"{folder}/text", tmp_path / "text")
 
 
-def test_a_real_storage_gives_one_column(grid, service, folder):
+def test_a_real_storage_gives_one_column(grid, service, folder, monkeypatch):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
     numpy = pytest.importorskip("numpy")
@@ -43,4 +44,12 @@ def test_a_real_storage_gives_one_column(grid, service, folder):
     options = {"endpoint": service.url, "cert": service.cert(), "ca": service.ca}
     url = f"gridgate://{folder}/table.parquet"
     pandas.DataFrame({f"c{column}": row for column, row in enumerate(values)}).to_parquet(url, storage_options=options)
+    fetched = []
+    part = Storage.part
+    monkeypatch.setattr(
+        Storage, "part", lambda self, file, start, end: fetched.append(end - start) or part(self, file, start, end)
+    )
     assert (pandas.read_parquet(url, columns=["c3"], storage_options=options).c3.to_numpy() == values[3]).all()
+    assert grid.catalogue.access(url[len("gridgate://") :])[0].size > 100_000_000
+    assert sum(fetched) < 20_000_000, fetched
+    print(f"fetched {fetched}")

@@ -180,13 +180,18 @@ def test_reads_parts_of_files(grid, storage, folder, files, monkeypatch):
         with pytest.raises(PermissionError, match="SE-A: it answers 403"):
             file.read(10)
         assert file.read(10) == BYTES[1_000_020:1_000_030]
+        storage.faults = [("GET", 0)]
+        assert file.read(10) == BYTES[1_000_030:1_000_040]
+        storage.faults = [("GET", 0), ("GET", 0)]
+        with pytest.raises(OSError, match="SE-A: it cannot be reached .RemoteProtocolError"):
+            file.read(10)
         now = content_module.time.monotonic
         tokens = {one.headers["Authorization"] for one in storage.of_clients()}
         monkeypatch.setattr(content_module.time, "monotonic", lambda: now() + 880)
         file.read(10)
         assert storage.of_clients()[-1].headers["Authorization"] not in tokens
         storage.has_ranges = False
-        assert file.read(10) == BYTES[1_000_040:1_000_050]
+        assert file.read(10) == BYTES[1_000_050:1_000_060]
     storage.has_ranges = True
     storage.asked.clear()
     with fsspec.open(url, client=grid) as file:

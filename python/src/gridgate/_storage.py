@@ -126,6 +126,11 @@ def away_fault(cause: Exception) -> StorageError:
     return StorageError("away", f"it cannot be reached ({type(cause).__name__})")
 
 
+def was_cut(error: StorageError) -> bool:
+    """Whether a connection was cut, as those are that were kept too long."""
+    return isinstance(error.__cause__, (httpx.RemoteProtocolError, httpx.ReadError, httpx.WriteError))
+
+
 def whole_of(answer: httpx.Response) -> Optional[int]:
     """The size of the file of which an answer with 206 has a part."""
     size = answer.headers.get("Content-Range", "").rpartition("/")[2]

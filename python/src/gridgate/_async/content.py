@@ -13,7 +13,7 @@ import httpx
 
 from .._call import Call, parsed
 from .._files import Sink
-from .._storage import Sums
+from .._storage import Sums, was_cut
 from ..errors import ProblemError, StorageError
 from ..model import Access
 from .transport import AsyncTransport
@@ -26,7 +26,8 @@ EARLY = 30.0
 class AsyncContent:
     """One file, opened for reading: where one storage element fails, the next one is asked.
 
-    What opens the file is asked for again shortly before it ends, and once when it is refused.
+    What opens the file is asked for again shortly before it ends, and once when it is refused. Where a connection was cut,
+    the same storage element is asked once more.
     """
 
     def __init__(
@@ -81,8 +82,9 @@ class AsyncContent:
             try:
                 return await work(file)
             except StorageError as error:
-                if error.kind == "closed" and not is_anew:
-                    is_anew, self._ends = True, 0.0
+                if not is_anew and (error.kind == "closed" or was_cut(error)):
+                    is_anew = True
+                    self._ends = 0.0 if error.kind == "closed" else self._ends
                     continue
                 faults.append(f"{file.se}: {error}")
                 is_anew = False
