@@ -70,7 +70,7 @@ export async function* replicaBytes(
 }
 
 /** Why a storage cannot be reached; the text of the error has the address. */
-export function awayFault(error: RequestException): ReplicaFault {
+function awayFault(error: RequestException): ReplicaFault {
   const text =
     error instanceof SSLError
       ? 'its certificate is not trusted'
