@@ -14,6 +14,8 @@ export interface PageSetting {
   /** Stands for 8443 of the page. */
   port: number;
   env: Record<string, string>;
+  /** A directory of programs that stand for those of the machine. */
+  programs?: string;
   /** Visits what a block has started in the background. */
   visit?: (address: string) => Promise<void>;
 }
@@ -112,8 +114,10 @@ class PageShell {
   async run(blocks: Block[]): Promise<Omit<PageResult, 'left'>> {
     const script = join(this.folder, '.page.sh');
     await writeFile(script, this.scriptOf(blocks));
+    const { programs } = this.setting;
+    const first = [join(this.folder, '.short-cut'), ...(programs === undefined ? [] : [programs])];
     const env = {
-      PATH: `${join(this.folder, '.short-cut')}:${process.env['PATH']}`,
+      PATH: [...first, process.env['PATH']].join(':'),
       HOME: this.folder,
       npm_config_update_notifier: 'false',
       ...this.setting.env,
