@@ -19,6 +19,7 @@ export const SECTIONS = [
       'docs/how-to/register-an-application.md',
       'docs/how-to/sign-in-with-openid-connect.md',
       'docs/how-to/connect-an-identity-provider.md',
+      'docs/how-to/storage.md',
       'docs/how-to/open-a-storage.md',
       'docs/how-to/deploy.md',
       'docs/how-to/kubernetes.md',

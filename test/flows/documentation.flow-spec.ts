@@ -35,6 +35,7 @@ const ELSEWHERE = [
   'docs/client.md',
   'docs/how-to/backup-and-restore.md',
   'docs/how-to/open-a-storage.md',
+  'docs/how-to/storage.md',
 ];
 /** Pages with blocks that are read, not run. */
 const READ_ONLY = [

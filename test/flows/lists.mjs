@@ -57,6 +57,7 @@ export const CI_FLOWS = [
   'openid-judges',
   'storage-files',
   'storage-judges',
+  'storage-page',
   'storage-s3',
   'archive-readers',
   'audit-trail-kept',
