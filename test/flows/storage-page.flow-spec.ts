@@ -36,7 +36,7 @@ withStorages('two storage servers, as their page says', () => {
     const [port = 0, a, b] = await freePorts(3);
     const own = { GRID_PORT: `${port}`, DATABASE_URL: databaseUrl(name), GRID_DEMO: 'true' };
     const env = { ...own, A: `localhost:${a}`, B: `localhost:${b}` };
-    result = await runPage(blocks, { gridHome, port, programs, env });
+    result = await runPage(blocks, { gridHome, port, programs, env, deadlineMs: 180_000 });
     ending.abort();
     await aging;
   });

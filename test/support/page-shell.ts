@@ -16,6 +16,8 @@ export interface PageSetting {
   env: Record<string, string>;
   /** A directory of programs that stand for those of the machine. */
   programs?: string;
+  /** How long the whole page may take. */
+  deadlineMs?: number;
   /** Visits what a block has started in the background. */
   visit?: (address: string) => Promise<void>;
 }
@@ -114,7 +116,7 @@ class PageShell {
   async run(blocks: Block[]): Promise<Omit<PageResult, 'left'>> {
     const script = join(this.folder, '.page.sh');
     await writeFile(script, this.scriptOf(blocks));
-    const { programs } = this.setting;
+    const { programs, deadlineMs = DEADLINE_MS } = this.setting;
     const first = [join(this.folder, '.short-cut'), ...(programs === undefined ? [] : [programs])];
     const env = {
       PATH: [...first, process.env['PATH']].join(':'),
@@ -123,7 +125,7 @@ class PageShell {
       ...this.setting.env,
     };
     const shell = spawn('bash', [script], { cwd: this.folder, env, detached: true });
-    const timer = setTimeout(() => end(shell), DEADLINE_MS);
+    const timer = setTimeout(() => end(shell), deadlineMs);
     shell.stdout.setEncoding('utf8').on('data', (text: string) => this.hear(text, shell));
     shell.stderr.setEncoding('utf8').on('data', (text: string) => this.errors.push(text));
     const [code] = (await once(shell, 'close')) as [number | null];
