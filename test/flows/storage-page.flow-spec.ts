@@ -2,15 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import pg from 'pg';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
 import { describeOn, describeWith, has } from '../support/missing.js';
 import { runPage, type PageResult } from '../support/page-shell.js';
 import { freePorts } from '../support/ports.mjs';
 import { namespaces, packages } from '../support/storage/xrootd-storage.js';
-import { databaseUrl, onServer, support } from '../support/testbed.js';
+import { databaseUrl, onServer } from '../support/testbed.js';
 
 const PAGE = 'docs/how-to/storage.md';
+const XROOTD = fileURLToPath(new URL('../support/storage/own-network-xrootd.mjs', import.meta.url));
 const clients = {
   met: packages.met && ['gfal-copy', 'davix-get', 'rclone'].every(has),
   name: `${packages.name}, gfal2-util-scripts, gfal2-plugin-http, davix, rclone`,
@@ -28,8 +30,7 @@ withStorages('two storage servers, as their page says', () => {
   beforeAll(async () => {
     gridHome = await mkdtemp(join(tmpdir(), 'grid-home-'));
     programs = await mkdtemp(join(tmpdir(), 'grid-programs-'));
-    const stand = join(support().root, 'test/support/storage/own-network-xrootd.mjs');
-    await symlink(stand, join(programs, 'xrootd'));
+    await symlink(XROOTD, join(programs, 'xrootd'));
     await onServer(`create database "${name}" template template_grid`);
     const ending = new AbortController();
     const aging = ageFiles(ending.signal);
