@@ -4,9 +4,8 @@
  * own, and a bridge carries its port. Arguments: those of xrootd; GRID_PORT is the port of the grid.
  */
 import { spawn } from 'node:child_process';
-import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFileSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bridge } from './bridge.mjs';
 
@@ -14,8 +13,7 @@ const words = process.argv.slice(2);
 const file = words[words.indexOf('-c') + 1];
 const [, port] = /^xrd\.port (\d+)$/m.exec(readFileSync(file, 'utf8'));
 const gridPort = process.env['GRID_PORT'];
-const sockets = mkdtempSync(join(tmpdir(), 'grid-xrootd-'));
-process.on('exit', () => rmSync(sockets, { recursive: true, force: true }));
+const sockets = dirname(file); // which goes with the page, however this ends
 appendFileSync(file, '\nxrd.network nodnr norpipa\n'); // there is no name service in its network
 await bridge(join(sockets, 'grid.sock'), Number(gridPort));
 await bridge(Number(port), join(sockets, 'storage.sock'));
