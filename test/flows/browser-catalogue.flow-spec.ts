@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, Page } from 'playwright-core';
 import {
@@ -7,8 +8,10 @@ import {
   signInToPortal,
   startBrowser,
 } from '../support/browser.js';
+import { bulk } from '../support/catalogue/events.js';
 import { describeWith, has } from '../support/missing.js';
 import { authorizePath } from '../support/portal.js';
+import { PlayedStorage } from '../support/storage/played-storage.js';
 import { startGrid, type Grid } from '../support/testbed.js';
 
 type Fields = Record<string, { values: { value: string | number; directories: number }[] }>;
@@ -130,6 +133,39 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
         expect(text).toContain(part);
       }
     }));
+
+  it('saves a file from the storage element that has it, and says why it cannot', async () => {
+    const storage = new PlayedStorage('bytes of the file');
+    try {
+      await grid.sql(
+        `update registry_storage_element set url = $1, kind = 'webdav', vos = '{vo}' where name = 'SE-A'`,
+        [await storage.start()],
+      );
+      const file = { kind: 'file', size: 17, replicas: [{ se: 'SE-A' }] };
+      await bulk(
+        await grid.as('alice'),
+        ...['whole', 'other'].map((name, more) => ({
+          ...{ ...file, path: `/vo/a/saved/${name}`, size: file.size + more },
+        })),
+      );
+      await withPage({ name: 'alice' }, async (page) => {
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/a/saved');
+        await page.getByRole('link', { name: 'whole' }).click();
+        const [saved] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: 'Save whole' }).click(),
+        ]);
+        expect(saved.suggestedFilename()).toBe('whole');
+        expect(await readFile(await saved.path(), 'utf8')).toBe('bytes of the file');
+        await page.getByRole('link', { name: 'other' }).click();
+        await page.getByRole('button', { name: 'Save other' }).click();
+        await page.getByText('SE-A has 17 bytes of /vo/a/saved/other').waitFor();
+        await expectAccessible(page);
+      });
+    } finally {
+      await storage.stop();
+    }
+  });
 
   it('says what is no date where it was written, and shows files of what is found and where they are stored', () =>
     withPage({ name: 'alice' }, async (page) => {

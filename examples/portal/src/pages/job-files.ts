@@ -1,7 +1,7 @@
 import type { GridClient, JobParameters, SandboxFileEntry } from 'gridgate/client';
 import { h, update, type Child } from '../parts/dom.js';
 import { bytes } from '../parts/format.js';
-import { faultBox, saveAs } from '../parts/pieces.js';
+import { saveAs, smallButton } from '../parts/pieces.js';
 import { dataUrl } from '../parts/show/frame.js';
 import { endingOf, shown } from '../parts/show/index.js';
 
@@ -66,7 +66,7 @@ export async function sandboxSection(
       'div',
       { class: 'head' },
       h('h2', {}, title),
-      button(
+      smallButton(
         'Download all (tar.gz)',
         `Download all ${title.toLowerCase()} as tar.gz`,
         place,
@@ -94,8 +94,8 @@ function fileRow(
     label,
     soft([bytes(size), target].filter(Boolean).join(', ')),
     size <= limitOf(name) &&
-      button(`View`, `View ${name}`, place, async () => view(place, name, await read())),
-    button('Save', `Save ${name}`, place, async () =>
+      smallButton(`View`, `View ${name}`, place, async () => view(place, name, await read())),
+    smallButton('Save', `Save ${name}`, place, async () =>
       saveAs(await read(), name.split('/').at(-1) ?? name),
     ),
   );
@@ -158,18 +158,6 @@ async function pictures(
 export function pictureType(name: string): string | undefined {
   const ending = endingOf(name);
   return Object.hasOwn(PICTURES, ending) ? PICTURES[ending] : undefined;
-}
-
-function button(
-  text: string,
-  label: string,
-  place: HTMLElement,
-  work: () => Promise<void>,
-): HTMLElement {
-  const onClick = (): void => {
-    work().catch((error: unknown) => update(place, faultBox(error)));
-  };
-  return h('button', { type: 'button', class: 'plain small', 'aria-label': label, onClick }, text);
 }
 
 async function view(place: HTMLElement, name: string, content: Blob): Promise<void> {

@@ -1,5 +1,5 @@
 import { GridError } from 'gridgate/client';
-import { h } from './dom.js';
+import { h, update } from './dom.js';
 import { ago, moment } from './format.js';
 import { toneOf } from './states.js';
 
@@ -61,6 +61,19 @@ export function confirmed(question: string, action: string): Promise<boolean> {
     document.body.append(dialog);
     dialog.showModal();
   });
+}
+
+/** A small button; what goes wrong with its work is said at the place. */
+export function smallButton(
+  text: string,
+  label: string,
+  place: HTMLElement,
+  work: () => Promise<void>,
+): HTMLElement {
+  const onClick = (): void => {
+    work().catch((error: unknown) => update(place, faultBox(error)));
+  };
+  return h('button', { type: 'button', class: 'plain small', 'aria-label': label, onClick }, text);
 }
 
 /** Hands bytes to the browser as a download. */

@@ -1,6 +1,7 @@
 import { encodePath, readFileEntry, type FileEntry, type GridClient } from 'gridgate/client';
 import { h } from '../../parts/dom.js';
 import { bytes, moment } from '../../parts/format.js';
+import { saveAs, smallButton } from '../../parts/pieces.js';
 
 /** What the catalogue knows of a file: attributes, and metadata with those of its directories. */
 export async function fileSection(
@@ -28,8 +29,18 @@ export async function fileSection(
     name,
     String(value),
   ]);
+  const place = h('div');
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const save = async (): Promise<void> =>
+    saveAs(await client.readFileContent(id, { through: true }), name);
   return [
-    h('h2', {}, path),
+    h(
+      'div',
+      { class: 'head' },
+      h('h2', {}, path),
+      Object.keys(replicas).length > 0 && smallButton('Save', `Save ${name}`, place, save),
+    ),
+    place,
     list(facts),
     h('h3', {}, 'Replicas'),
     replicaList(replicas),
