@@ -12,6 +12,7 @@ const TEXTS: Record<number, string> = {
   403: 'something lies there already, or it does not accept tokens of this service',
   409: 'something lies there already',
   412: 'something lies there already',
+  413: 'the file is too large',
   507: 'it is full',
 };
 
