@@ -66,6 +66,7 @@ export function addressOf(element: AddressedElement, path: string): string | und
   const [, vo = ''] = path.split('/');
   if (!element.vos.includes(vo) || path === base || !isWithin(base, path)) return undefined;
   const names = path.slice(base === '/' ? 1 : base.length + 1).split('/');
+  if (names.some((name) => NO_NAMES.has(name))) return undefined;
   return `${placeOf(element)}/${names.map(encodeURIComponent).join('/')}`;
 }
 
