@@ -4,6 +4,9 @@ import { FileCatalogueModule } from './file-catalogue.module.js';
 import { AccessController } from './storage/access.controller.js';
 import { ContentController } from './storage/content.controller.js';
 import { StorageContent } from './storage/content.service.js';
+import { JobOutputs } from './storage/job-outputs.service.js';
+import { OutputElements } from './storage/output-elements.service.js';
+import { OutputPlaces } from './storage/output-places.service.js';
 import { JobStorage } from './storage/job-storage.service.js';
 import { ArrivedFiles } from './storage/arrived-files.service.js';
 import { RegistrationController } from './storage/registration.controller.js';
@@ -34,6 +37,9 @@ export class StorageModule {
         StorageElements,
         S3Addresses,
         JobStorage,
+        JobOutputs,
+        OutputElements,
+        OutputPlaces,
       ],
       exports: [JobStorage],
     };

@@ -491,6 +491,12 @@ const DATA = `
     path text collate "C" not null,
     md5 text,
     fault text,
+    -- of those of a run: what they are to be, and when they were looked at and are so
+    adler32 text,
+    sha256 text,
+    arrived_at timestamptz,
+    -- until then one request works at their place alone
+    worked_until timestamptz,
     -- a late removal never meets the bytes of a later upload
     unique (path, se_id)
   );

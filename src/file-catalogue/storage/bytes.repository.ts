@@ -96,7 +96,7 @@ export async function claimDue(
 ): Promise<RemovedBytes[]> {
   return source.query<RemovedBytes>({
     name: 'catalogue-bytes-claim',
-    text: `update catalogue_bytes set state = 'removing', due_at = $3 where id in (
+    text: `update catalogue_bytes set state = 'removing', due_at = $3, worked_until = $3 where id in (
              select id from catalogue_bytes where se_id = $1 and due_at <= $2
              order by due_at limit $4 for update skip locked)
            returning id, path, se_id, tries, removals`,
@@ -120,7 +120,8 @@ export async function removeAgain(
 ): Promise<void> {
   await source.execute({
     name: 'catalogue-bytes-again',
-    text: `update catalogue_bytes set removals = removals - 1, tries = 0, fault = null, due_at = $2 where id = $1`,
+    text: `update catalogue_bytes set removals = removals - 1, tries = 0, fault = null, due_at = $2, worked_until = null
+           where id = $1`,
     values: [id, next],
   });
 }
@@ -132,7 +133,7 @@ export async function putOff(
 ): Promise<void> {
   await source.execute({
     name: 'catalogue-bytes-put-off',
-    text: `update catalogue_bytes set tries = tries + 1, due_at = $2, fault = $3 where id = $1`,
+    text: `update catalogue_bytes set tries = tries + 1, due_at = $2, fault = $3, worked_until = null where id = $1`,
     values: [id, next, fault],
   });
 }

@@ -1,5 +1,15 @@
 import { Problem } from '#src/kernel/index.js';
 
+/** Failures before anything was sent. */
+const UNASKED = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+]);
+
 /** What was wrong: no answer in time, an answer that refuses the service, or one that makes no sense. */
 export type ElementFaultKind = 'away' | 'refused' | 'odd';
 
@@ -10,6 +20,8 @@ export class ElementFault extends Problem {
     readonly kind: ElementFaultKind,
     /** What it did, behind its name. */
     text: string,
+    /** False: the request has certainly not reached it. */
+    readonly wasAsked = true,
   ) {
     super('service.unavailable', `${element} ${text}`, { retryAfterSeconds: 2 });
   }
@@ -20,6 +32,7 @@ export class ElementFault extends Problem {
     return new ElementFault(
       ...[element, 'away' as const],
       `does not answer${typeof code === 'string' ? ` (${code})` : ''}`,
+      !UNASKED.has(String(code)),
     );
   }
 
@@ -28,6 +41,6 @@ export class ElementFault extends Problem {
     const isAway = status === 429 || (status > 500 && status < 600);
     const isRefused = status === 401 || status === 403;
     const kind = isAway ? 'away' : isRefused ? 'refused' : 'odd';
-    return new ElementFault(element, kind, `answers ${status}`);
+    return new ElementFault(element, kind, `answers ${status}`, ![429, 503].includes(status));
   }
 }

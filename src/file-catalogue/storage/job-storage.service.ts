@@ -1,16 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import {
-  applicationPrincipal,
-  principalFrom,
-  StorageTokens,
-  type Principal,
-} from '#src/auth/index.js';
-import {
-  APPLICATION_PREFIX,
-  RegistryService,
-  STORAGE_CLIENT,
-  type RegistrySnapshot,
-} from '#src/registry/index.js';
+import { StorageTokens } from '#src/auth/index.js';
+import { RegistryService } from '#src/registry/index.js';
+import { principalOf, type JobOwner } from './job-owner.js';
+import { JobOutputs } from './job-outputs.service.js';
 import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { checksumOf, replicaEntries } from '../namespace/entry-json.js';
 import { StorageAccess, type Placed } from './storage-access.service.js';
@@ -19,12 +11,6 @@ import { StorageKeys, type Key } from './storage-keys.js';
 /** Time for the first bytes of what a worker asks for; it asks again for what it has not begun. */
 const SECONDS = 900;
 const URL_FORM = /^[a-z][a-z\d+.-]*:\/\//i;
-
-/** Whose job it is. */
-export interface JobOwner {
-  user: string;
-  group: string;
-}
 
 /** A file of the catalogue as jobs are told of it that have it as input data. */
 export interface InputFile {
@@ -53,6 +39,8 @@ export class JobStorage {
     private readonly tokens: StorageTokens,
     private readonly keys: StorageKeys,
     private readonly names: CatalogueNames,
+    /** Files that jobs store. */
+    readonly outputs: JobOutputs,
   ) {}
 
   /** Those of the paths that are files of the catalogue as the owner sees it. */
@@ -91,7 +79,7 @@ export class JobStorage {
     paths: readonly string[],
   ): Promise<FetchedFile[] | undefined> {
     const registry = await this.registry.current();
-    const principal = principalOf(owner, registry);
+    const principal = principalOf(owner, registry, ['catalogue:read']);
     if (!principal) return undefined;
     const files = await this.access.find(principal, paths);
     const all = this.access.places(files, registry);
@@ -114,15 +102,4 @@ function ownPlaces(places: ReadonlyMap<string, readonly Placed[]>): Map<string, 
   return new Map(
     [...places].map(([path, all]) => [path, all.filter(({ pathThere }) => pathThere === path)]),
   );
-}
-
-/** The owner of a job as somebody who reads. */
-function principalOf(
-  { user, group, setup }: JobOwner & { setup: string },
-  registry: RegistrySnapshot,
-): Principal | undefined {
-  const grantee = { user, group, setup, clientId: STORAGE_CLIENT, scopes: ['catalogue:read'] };
-  if (!user.startsWith(APPLICATION_PREFIX)) return principalFrom(grantee, registry);
-  const id = user.slice(APPLICATION_PREFIX.length);
-  return applicationPrincipal({ ...grantee, user: id, clientId: id }, registry);
 }

@@ -26,7 +26,7 @@ import { StorageElements } from './storage-elements.js';
 const EVERY_MS = 5_000;
 /** Removed at once at an element. */
 const MOST = 2;
-/** Longer than any removal takes. */
+/** Longer than any removal takes: bytes that one instance removes are due again so much later. */
 const CLAIM_MS = 600_000;
 const REMOVAL_MS = 300_000;
 const MAX_PAUSE_MS = 3_600_000;

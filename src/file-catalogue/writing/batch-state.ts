@@ -103,7 +103,7 @@ export class BatchState {
   readonly aboveBytes = new Set<string>();
   readonly reserved: NewBytes[] = [];
   /** Bytes whose path is held longer, no longer, and those of files that are deleted. */
-  readonly prolonged: { id: number | bigint; endsAt: Date }[] = [];
+  readonly prolonged: { id: number | bigint; endsAt: Date | 'infinity' }[] = [];
   readonly ended: (number | bigint)[] = [];
   readonly dropped: DroppedBytes[] = [];
   /** Of bytes that files get, by the path of the file. */

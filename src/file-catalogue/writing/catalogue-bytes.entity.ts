@@ -66,6 +66,21 @@ export class CatalogueBytesEntity {
   @Column('text', { nullable: true })
   md5!: string | null;
 
+  /** Of bytes of a run: what they are to be. */
+  @Column('text', { nullable: true })
+  adler32!: string | null;
+
+  @Column('text', { nullable: true })
+  sha256!: string | null;
+
+  /** When they were looked at at their element, and were that. */
+  @Column('timestamptz', { nullable: true })
+  arrivedAt!: Date | null;
+
+  /** Until then one request works at their place alone. */
+  @Column('timestamptz', { nullable: true })
+  workedUntil!: Date | null;
+
   /** Why the last attempt failed. */
   @Column('text', { nullable: true })
   fault!: string | null;

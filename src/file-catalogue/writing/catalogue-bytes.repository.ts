@@ -22,7 +22,8 @@ export interface NewBytes {
   seId: number;
   size?: number | bigint | undefined;
   md5?: string | undefined;
-  endsAt: Date;
+  endsAt: Date | 'infinity';
+  run?: { jid: number | bigint; attempt: number; adler32: string; sha256: string } | undefined;
 }
 
 /** Bytes of a file that is deleted. */
@@ -62,7 +63,7 @@ export async function findBytes(
 /** Holds paths longer that are held for the same bytes. Answers how many of them; others arrive no longer. */
 export async function prolongBytes(
   transaction: Transaction,
-  bytes: readonly { id: number | bigint; endsAt: Date }[],
+  bytes: readonly { id: number | bigint; endsAt: Date | 'infinity' }[],
 ): Promise<number> {
   return transaction.execute({
     name: 'catalogue-bytes-prolong',
@@ -110,8 +111,10 @@ export async function insertBytes(
 ): Promise<number> {
   return transaction.execute({
     name: 'catalogue-bytes-insert',
-    text: `insert into catalogue_bytes (state, path, owner_id, se_id, size, md5, due_at)
-           select 'arriving', * from unnest($1::text[], $2::integer[], $3::integer[], $4::bigint[], $5::text[], $6::timestamptz[])
+    text: `insert into catalogue_bytes
+             (state, path, owner_id, se_id, size, md5, due_at, jid, attempt, adler32, sha256)
+           select 'arriving', * from unnest($1::text[], $2::integer[], $3::integer[], $4::bigint[], $5::text[],
+             $6::timestamptz[], $7::bigint[], $8::integer[], $9::text[], $10::text[])
            on conflict do nothing`,
     values: [
       bytes.map(({ path }) => path),
@@ -120,6 +123,10 @@ export async function insertBytes(
       bytes.map(({ size }) => (size === undefined ? null : String(size))),
       bytes.map(({ md5 }) => md5 ?? null),
       bytes.map(({ endsAt }) => endsAt),
+      bytes.map(({ run }) => (run ? String(run.jid) : null)),
+      bytes.map(({ run }) => run?.attempt ?? null),
+      bytes.map(({ run }) => run?.adler32 ?? null),
+      bytes.map(({ run }) => run?.sha256 ?? null),
     ],
   });
 }

@@ -54,8 +54,10 @@ export interface FileReserve {
   seId: number;
   size?: number | bigint | undefined;
   md5?: string | undefined;
-  /** When they are removed unless the file is registered. */
-  endsAt: Date;
+  /** When they are removed unless the file is registered; of those of a run, when nobody waits for it any more. */
+  endsAt: Date | 'infinity';
+  /** The run whose they are, and what they are to be. */
+  run?: { jid: number | bigint; attempt: number; adler32: string; sha256: string } | undefined;
 }
 
 /** Removes a file, or a directory that is empty. */
