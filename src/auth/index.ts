@@ -15,7 +15,7 @@ export {
   type Principal,
   type Property,
 } from './bearer/principal.js';
-export { leadsTo, opensPath, requireInputs, requirePath } from './access/require-path.js';
+export { leadsTo, opensPath, requireFiles, requirePath } from './access/require-path.js';
 export { scopeMissing } from './protocol/challenges.js';
 export { Delegations, type Delegation } from './bearer/delegations.js';
 export { plainInScopes, StorageTokens } from './bearer/storage-tokens.js';

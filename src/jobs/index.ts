@@ -13,6 +13,7 @@ export { describeSlurm, type SlurmReport } from './places/slurm/slurm-report.js'
 export { SiteSecrets } from './workers/site-secrets.js';
 export { WORKER_ISOLATIONS, type WorkerFacts } from './workers/worker.entity.js';
 export type {
+  ArrivalsAnswer,
   ClaimAnswer,
   ClaimedRun,
   ClaimRequest,
@@ -22,6 +23,7 @@ export type {
   ReportAnswer,
   RunKey,
   RunReport,
+  UploadsAnswer,
 } from './workers/exchange/protocol.js';
 export type { OwnMachine, OwnWorkerStart } from './workers/own/own-machine.js';
 export { WorkersService, type WorkerReport } from './workers/workers.service.js';

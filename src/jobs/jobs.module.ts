@@ -18,6 +18,7 @@ import {
   INPUT_DATA_CATALOGUE,
   type Executor,
   type InputDataCatalogue,
+  type OutputStorage,
 } from './run/executor.js';
 import { LimitsRepository } from './limits/limits.repository.js';
 import { WaitingLimits } from './limits/waiting-limits.js';
@@ -49,6 +50,8 @@ import { JobParametersEntity } from './state/job-parameters.entity.js';
 import { IdempotencyKeyEntity } from './submit/idempotency-key.entity.js';
 import { JobTokenRightEntity } from './run/job-token-right.entity.js';
 import { JobTokens } from './run/job-tokens.js';
+import { LeftOutputs } from './run/left-outputs.js';
+import { LeftOutputsRepository } from './run/left-outputs.repository.js';
 import { JobTokensRepository } from './run/job-tokens.repository.js';
 import { RUN_OUTCOMES, RunOutcomes, type RunOutcomesOf } from './run/run-outcomes.js';
 import { RunReports } from './run/run-reports.js';
@@ -155,9 +158,18 @@ export interface JobsModuleInput {
 /** Named shapes that no class can describe. */
 export const JOB_SCHEMAS = { ...SUBMIT_SCHEMAS, ...LIST_SCHEMAS, ...INSIGHT_SCHEMAS };
 
+const NO_OUTPUTS: OutputStorage = {
+  begin: () => Promise.resolve(undefined),
+  arrived: () => Promise.resolve([]),
+  register: () => Promise.reject(new Error('there is no catalogue')),
+  openRuns: () => Promise.resolve([]),
+  abandon: () => Promise.resolve(),
+};
+
 const NO_CATALOGUE: InputDataCatalogue = {
   files: () => Promise.resolve(new Map()),
   open: () => Promise.resolve([]),
+  outputs: NO_OUTPUTS,
 };
 
 /** Jobs: the routes, the sandboxes, and on instances that run jobs the dispatcher and its executors. */
@@ -302,6 +314,8 @@ const PARTS = [
   Matcher,
   RunReports,
   JobTokens,
+  LeftOutputs,
+  LeftOutputsRepository,
   JobTokensRepository,
   Admissions,
   DispatchTasks,

@@ -105,11 +105,11 @@ describe('the weight of the sources', () => {
 });
 
 describe('the pages', () => {
-  it('of design are one for a module, at most 19, of at most 90 lines', () => {
+  it('of design are one for a module, at most 20, of at most 90 lines', () => {
     const pages = readdirSync('docs/design');
     const long = pages.filter(
       (name) => readFileSync(join('docs/design', name), 'utf8').split('\n').length > 91,
     );
-    expect([pages.length <= 19, long]).toEqual([true, []]);
+    expect([pages.length <= 20, long]).toEqual([true, []]);
   });
 });

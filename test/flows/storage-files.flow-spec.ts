@@ -120,7 +120,10 @@ withStorage('files at a real XRootD storage', () => {
     // What the catalogue does not know lies in the way, and is not overwritten.
     await writeFile(join(storage.root, 'vo/foo/way'), 'in the way');
     const way = await put('hits', '/vo/foo/way');
-    expect([way.code, way.stderr]).toEqual([3, expect.stringContaining('SE-A')]);
+    expect(way).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('Something lies at SE-A where /vo/foo/way would be'),
+    });
     expect(await readFile(join(storage.root, 'vo/foo/way'), 'utf8')).toBe('in the way');
     // Bytes without a file.
     const alice = await grid.as('alice');
@@ -137,5 +140,30 @@ withStorage('files at a real XRootD storage', () => {
       'the removal',
     );
     expect(existsSync(join(storage.root, 'vo/foo/put/lost'))).toBe(false);
+  });
+
+  it('takes files of jobs, which go with the file', async () => {
+    const alice = await grid.as('alice');
+    const [jid = 0] = await submit(alice, [
+      {
+        ...{ Executable: '/bin/sh', OutputSandbox: ['std.out'], OutputData: ['hits', 'd/*'] },
+        Arguments: ['-c', 'mkdir d; head -c 3000000 /dev/zero > hits; : > d/empty; env'],
+      },
+    ]);
+    expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Done' }]);
+    const home = `/vo/user/a/alice/${String(jid).padStart(12, '0')}`;
+    const at = (name: string): string => join(storage.root, `${home}/${name}`);
+    expect(await readFile(at('hits'))).toEqual(Buffer.alloc(3_000_000));
+    expect(await readFile(at('d/empty'))).toEqual(Buffer.alloc(0));
+    expect((await sandboxOf(alice, jid))['std.out']).not.toContain('eyJ');
+    const hits = Buffer.from(`${home}/hits`).toString('base64url');
+    expect((await alice.get(`/filecatalogue/file/${hits}/attributes`)).body).toMatchObject({
+      ...{ Size: 3_000_000, ChecksumType: 'Adler32' },
+    });
+    // What the job was let in with has ended long ago.
+    await grid.sql(`update catalogue_file set created_at = now() - interval '2 hours'`);
+    expect((await alice.delete(`/filecatalogue/file/${hits}`)).status).toBe(200);
+    await eventually(() => Promise.resolve(!existsSync(at('hits')) || undefined), 'the removal');
+    expect(existsSync(at('d/empty'))).toBe(true);
   });
 });

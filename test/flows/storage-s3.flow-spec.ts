@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   CreateBucketCommand,
+  GetObjectCommand,
   HeadObjectCommand,
   PutObjectCommand,
   S3Client,
@@ -193,5 +194,39 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
     const key = { Bucket: 'files', Key: 'some/prefix/in/new/other' };
     await expect(s3.send(new HeadObjectCommand(key))).rejects.toThrow();
     expect((await put(path)).code).toBe(0);
+  });
+
+  it('are stored by jobs, and nothing is overwritten', async () => {
+    const store = async (command: string, OutputPath = '/vo/in/jobs'): Promise<any> => {
+      const [jid = 0] = await submit(alice, [
+        {
+          ...{ Executable: '/bin/sh', Arguments: ['-c', command], OutputData: ['a ü', '*.txt'] },
+          ...{ OutputPath, OutputSE: 'SE-S3' },
+        },
+      ]);
+      return (await awaitFinal(alice, [jid]))[0];
+    };
+    const command = `printf '${TEXT}' | tee 1.txt > 'a ü'; env`;
+    expect(await store(command)).toMatchObject({ status: 'Done' });
+    for (const name of ['a ü', '1.txt']) {
+      const encoded = Buffer.from(`/vo/in/jobs/${name}`).toString('base64url');
+      const query = { through: 'true' };
+      const { bytes } = await alice.get(`/filecatalogue/file/${encoded}/content`, { query });
+      expect(bytes.toString()).toBe(TEXT);
+    }
+    expect(await store(command)).toMatchObject({
+      ...{ status: 'Failed', minorStatus: 'Uploading Job Outputs' },
+      appStatus: expect.stringContaining('/vo/in/jobs/a ü is a file'),
+    });
+    const key = { Bucket: 'files', Key: 'some/prefix/in/else/1.txt' };
+    await s3.send(new PutObjectCommand({ ...key, Body: 'of somebody' }));
+    expect(await store(command, '/vo/in/else')).toMatchObject({
+      appStatus: expect.stringContaining(
+        'something lies at SE-S3 where /vo/in/else/1.txt would be',
+      ),
+    });
+    const kept = await s3.send(new GetObjectCommand(key));
+    expect(await kept.Body?.transformToString()).toBe('of somebody');
+    expect(JSON.stringify(new FullLog(grid).lines())).not.toContain('X-Amz-Signature=');
   });
 });

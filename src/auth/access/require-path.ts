@@ -16,17 +16,22 @@ export function requirePath(
   throw challenged('Bearer', 'insufficient_scope', detail);
 }
 
-/** Refuses input files of a job that no scope of the token that submits it opens: 403 `insufficient_scope`, which names the first. */
-export function requireInputs(
+const FILES_OF_JOBS = {
+  read: ['catalogue:read', 'brought to the job'],
+  create: ['catalogue:write', 'stored for the job'],
+} as const;
+
+/** Refuses files of a job that no scope of the token that submits it opens: 403 `insufficient_scope`, which names the first. */
+export function requireFiles(
   token: Pick<Principal, 'paths' | 'scopes'>,
+  use: 'read' | 'create',
   paths: readonly string[],
 ): void {
-  const mayRead = token.scopes.has('catalogue:read');
-  const closed = paths.find(
-    (path) => !mayRead || !opensPath(token, 'read', { path, kind: 'file' }),
-  );
+  const [right, what] = FILES_OF_JOBS[use];
+  const mayUse = token.scopes.has(right);
+  const closed = paths.find((path) => !mayUse || !opensPath(token, use, { path, kind: 'file' }));
   if (closed === undefined) return;
-  const detail = `The token may not read ${closed}, which would be brought to the job: it needs catalogue:read or storage.read`;
+  const detail = `The token may not ${use} ${closed}, which would be ${what}: it needs ${right} or storage.${use}`;
   throw challenged('Bearer', 'insufficient_scope', detail);
 }
 

@@ -222,6 +222,7 @@ async function output(
 
 /** Parameters of a job that tell what is not among its files. */
 const NOTES = [
+  ['UploadedOutputData', 'in the catalogue'],
   ['MissingOutput', 'asked for, and was not made'],
   ['OutputLeftOut', 'asked for, and could not be kept'],
   ['OutputNotRequested', 'made, and not asked for (OutputSandbox)'],

@@ -57,6 +57,8 @@ function valueOf(key: ManifestKey): string {
       return 'text, demanded';
     case 'arguments':
       return 'text or list of texts';
+    case 'outputs':
+      return 'list of texts, or of objects with name, path, se';
     case 'texts':
       return key.most === undefined ? 'list of texts' : `list of at most ${key.most} texts`;
     case 'other':

@@ -22,6 +22,8 @@ interface KeyRules {
   token: object;
   /** A list of objects with `jid` or `label`, and `on`. */
   conditions: object;
+  /** A list of texts, or of objects with `name`, `path` and `se`. */
+  outputs: object;
   /** A text that names one job of a request. */
   jobLabel: object;
   /** How many jobs, or a list of values, one a job. */
@@ -100,12 +102,21 @@ export const MANIFEST_KEYS = {
   },
   InputDataModule: { kind: 'text', meaning: KEPT, isKept: true },
   OutputData: {
-    kind: 'texts',
-    meaning: 'Kept with a warning: only `OutputSandbox` is brought back.',
-    isKept: true,
+    kind: 'outputs',
+    meaning:
+      'Files (with `*` and `?`) that are stored at a storage element and registered in the catalogue when the program has ended well: the job is Done when all are. `path` is another one than `name`, relative to `OutputPath`; a directory ends with `/`. Nothing is overwritten. Where no element takes files of the virtual organisation it is kept, with a warning.',
+    example: ['hits.root'],
   },
-  OutputPath: { kind: 'text', meaning: KEPT, isKept: true },
-  OutputSE: { kind: 'texts', meaning: KEPT, isKept: true },
+  OutputPath: {
+    kind: 'text',
+    meaning:
+      'Directory of the catalogue for `OutputData`; `%j` is the id. Default: `/<vo>/user/<initial>/<user>/<id in 12 digits>`, which is made.',
+  },
+  OutputSE: {
+    kind: 'texts',
+    meaning:
+      'Storage elements for `OutputData`, tried in this order. Default: all, as the registry has them',
+  },
   Site: { kind: 'other', of: 'Sites', meaning: 'Both together must say the same.' },
   Sites: {
     kind: 'texts',

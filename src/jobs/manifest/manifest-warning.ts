@@ -24,6 +24,8 @@ export const WARNING_CODES = {
     'An input file that the catalogue does not have, or not for the submitter: the job would fail',
   'manifest.input-not-brought':
     'An input file of which the catalogue knows no address: the job is not told where it lies',
+  'manifest.output-path-shared':
+    'Several jobs of a manifest store a file at one path: only the first of them can be Done',
   'manifest.token-scope':
     'A scope that the token of the job does not get: the submitter does not have it',
 } as const;

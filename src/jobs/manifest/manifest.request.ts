@@ -40,6 +40,8 @@ class JobConditionRequest {
 /** How OpenAPI describes a value; nothing for what is several things at once or not the submitter's to say. */
 function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
   switch (key.kind) {
+    case 'text':
+      return { type: 'string' };
     case 'program':
       return { type: 'string', minLength: 1 };
     case 'arguments':
@@ -58,6 +60,8 @@ function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
       return { type: () => JobTokenRequest };
     case 'conditions':
       return { type: () => [JobConditionRequest], maxItems: MAX_CONDITIONS };
+    case 'outputs':
+      return { type: 'array', items: { oneOf: [{ type: 'string' }, { type: 'object' }] } };
     case 'jobLabel':
       return { type: 'string', minLength: 1, maxLength: 128 };
     default:

@@ -16,7 +16,7 @@ const context: ManifestContext = {
   })),
   files: [],
   maxInputData: 3,
-  hasStorage: false,
+  storageElements: new Set<string>(),
 };
 
 const read = (manifest: JsonObject, more: Partial<ManifestContext> = {}) =>

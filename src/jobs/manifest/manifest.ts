@@ -25,6 +25,7 @@ import {
   readSites,
 } from './manifest-places.js';
 import { insteadOf } from './not-offered.js';
+import { readOutputData } from './output-data.js';
 import { lackOf, readResources, type JobResources } from './resources.js';
 
 /** What the rules of a manifest depend on. */
@@ -43,8 +44,8 @@ export interface ManifestContext {
   /** Names of the files that came with the request. */
   files: readonly string[];
   maxInputData: number;
-  /** A storage element with an address takes files of the virtual organisation. */
-  hasStorage: boolean;
+  /** Names of the storage elements with an address that take files of the virtual organisation. */
+  storageElements: ReadonlySet<string>;
 }
 
 /** A job as it was asked for: the manifest to keep, and the values that the service needs of it. */
@@ -78,6 +79,7 @@ export interface ManifestReading {
 
 const MAX_DEPTH = 8;
 const MAX_LACKS = 5;
+const NO_STORAGE = 'no storage element with an address takes files of the virtual organisation';
 const NO_SITES = 'there is none of those it may run on for its setup and virtual organisation';
 const KEPT_TEXTS = keptKeys('text');
 const KEPT_LISTS = keptKeys('texts');
@@ -89,7 +91,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const faults = new Faults();
   const warnings: ManifestWarning[] = [];
   const written = splitLists(renameAliases(raw, faults, warnings), context.files);
-  const manifest = withInputDataPolicy(written, context, faults);
+  const manifest = withData(written, context, faults);
   checkText(manifest, faults);
   readProgram(manifest, faults);
   const files = readInputSandbox(manifest, context, faults);
@@ -125,25 +127,41 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
   const made = files.length > 0 ? { ...outputs, InputSandbox: files } : outputs;
   job.manifest = keptManifest(job, made, { context, faults });
   warnOfLack(job, context, warnings);
-  if (manifest['OutputData'] !== undefined) {
+  if (manifest['OutputData'] !== undefined && context.storageElements.size === 0) {
     warnings.push({
       code: 'manifest.no-effect',
-      detail: 'OutputData is kept in the manifest; only OutputSandbox is brought back',
+      detail: `OutputData is kept in the manifest; only OutputSandbox is brought back, as ${NO_STORAGE}`,
       pointer: pointerTo('OutputData'),
     });
   }
   return { job, violations: faults.list, warnings };
 }
 
-/** Says what becomes of input data, where that can be more than a list of addresses. */
-function withInputDataPolicy(
+/** Says what becomes of input data and outputs, where files can be fetched and stored. */
+function withData(
   manifest: JsonObject,
-  { hasStorage }: ManifestContext,
+  { storageElements: elements, vo }: ManifestContext,
   faults: Faults,
 ): JsonObject {
   const policy = readInputDataPolicy(manifest, faults);
-  if (!hasStorage || (policy === undefined && manifest['InputData'] === undefined)) return manifest;
-  return { ...manifest, InputDataPolicy: policy ?? 'download' };
+  const { InputData: inputs, OutputData: outputs } = manifest;
+  if (elements.size === 0) refuseOutputObjects(outputs, faults);
+  if (elements.size === 0 || [policy, inputs, outputs].every((one) => one === undefined)) {
+    return manifest;
+  }
+  const wishes = readOutputData(manifest, { vo, elements }, faults);
+  return {
+    ...manifest,
+    ...((policy ?? inputs) !== undefined && { InputDataPolicy: policy ?? 'download' }),
+    ...(wishes.length > 0 && { OutputData: wishes.map((wish) => ({ ...wish })) }),
+  };
+}
+
+/** Texts are kept, as they always were; whoever writes more wants files to be stored. */
+function refuseOutputObjects(outputs: JsonValue | undefined, faults: Faults): void {
+  const list = Array.isArray(outputs) ? outputs : [outputs ?? ''];
+  if (list.every((one) => typeof one === 'string')) return;
+  faults.add('OutputData', `must be texts, as ${NO_STORAGE}`);
 }
 
 /** The manifest itself where no key has another name. Pairs make the new object: `__proto__` is a key like any other. */
@@ -310,6 +328,9 @@ function checkOtherKeys(manifest: JsonObject, faults: Faults): void {
     }
   }
   for (const key of KEPT_LISTS) faults.texts(manifest, key);
+  faults.texts(manifest, 'OutputSE');
+  const { OutputPath: path } = manifest;
+  if (path !== undefined && typeof path !== 'string') faults.add('OutputPath', 'must be a text');
   oneOf(manifest, 'LogLevel', faults);
 }
 

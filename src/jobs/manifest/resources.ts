@@ -4,6 +4,7 @@ import { isSiteTag, SITE_TAG_FORM, type Site } from '#src/registry/index.js';
 import { TOKEN_TAG, wantsToken } from './job-token.js';
 import { MANIFEST_KEYS, type KeyOfKind } from './manifest-keys.js';
 import { DATA_TAG, fetchesFiles } from './manifest-places.js';
+import { outputWishes } from './output-data.js';
 import { Faults, wholeNumber } from './manifest-values.js';
 
 /** What a job needs of a site. Memory in MB of 2^20 bytes, as Slurm counts. */
@@ -59,7 +60,7 @@ export function readResources(manifest: JsonObject, faults: Faults): JobResource
     tags: [
       ...readTags(manifest, faults),
       ...(wantsToken(manifest) ? [TOKEN_TAG] : []),
-      ...(fetchesFiles(manifest) ? [DATA_TAG] : []),
+      ...(fetchesFiles(manifest) || outputWishes(manifest).length > 0 ? [DATA_TAG] : []),
     ],
     gpus: number('GPUs') ?? 0,
   };

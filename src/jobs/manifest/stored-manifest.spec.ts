@@ -16,7 +16,7 @@ const context: ManifestContext = {
   siteList: [{ name: 'A', backend: 'slurm', options: {} }],
   files: ['in.txt'],
   maxInputData: 10,
-  hasStorage: false,
+  storageElements: new Set<string>(),
 };
 
 /** Expansion as it is said: each place-holder of each text replaced, one job after the other. */

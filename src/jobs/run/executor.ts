@@ -205,6 +205,59 @@ export interface InputSource {
   expires: string;
 }
 
+/** What tells the bytes of a file apart; checksums hexadecimal. */
+export interface FileDigests {
+  /** Bytes. */
+  size: number;
+  adler32: string;
+  sha256: string;
+  md5: string;
+}
+
+/** A file that a run stores. */
+export interface StoredFile extends FileDigests {
+  path: string;
+  /** Storage elements, in the order in which they are tried; absent: all. */
+  ses?: readonly string[] | undefined;
+  /** Those that did not take it. */
+  failed: readonly string[];
+}
+
+/** Where a file is to be written, and what lets it in; that it is there; that the element is away; or why it cannot be stored. */
+export type StoragePlace =
+  InputSource | { isThere: true } | { se: string; away: string } | { fault: string };
+
+/** A run, and whose it is. */
+export interface OwnedRun extends Submitter {
+  jid: Jid;
+  attempt: number;
+  setup: string;
+}
+
+/** Files that runs store: held, let in, looked at, and registered. */
+export interface OutputStorage {
+  /** Undefined when the owner may nothing any more. Throws Problem 503 while that cannot be said. */
+  begin(
+    run: OwnedRun,
+    files: readonly StoredFile[],
+  ): Promise<({ path: string } & StoragePlace)[] | undefined>;
+  /** Looks at the bytes of these paths; answers which elements are away, and why some are not what they are to be. */
+  arrived(
+    run: Pick<OwnedRun, 'jid' | 'attempt'>,
+    paths: readonly string[],
+  ): Promise<{ path: string; away?: string; fault?: string }[]>;
+  /** Registers all files of the run, with these among them, in one transaction with the rest. Throws Problem, and what `within` throws. */
+  register(
+    run: OwnedRun,
+    demanded: readonly string[],
+    within: (transaction: Transaction, paths: readonly string[]) => Promise<void>,
+  ): Promise<void>;
+  /** Runs that have bytes which are not registered: some, after another one, in the order of their numbers. */
+  openRuns(after?: { jid: Jid; attempt: number }): Promise<{ jid: Jid; attempt: number }[]>;
+  /** Nobody waits for them: their bytes are removed. */
+  abandon(runs: readonly { jid: Jid; attempt: number }[]): Promise<void>;
+}
+
 /** Looks files up that jobs name as input data; the composition root binds it to the catalogue. */
 export interface InputDataCatalogue {
   /**
@@ -220,6 +273,7 @@ export interface InputDataCatalogue {
     submitter: Submitter & { setup: string },
     paths: readonly string[],
   ): Promise<OpenedFile[] | undefined>;
+  readonly outputs: OutputStorage;
 }
 
 /** Injection token of the InputDataCatalogue. */

@@ -6,7 +6,7 @@ export { fetchedNames, fetchedPaths } from '../manifest/manifest-places.js';
 export { inputDataVariables, type RunInputs, writeInputData } from './input-data.js';
 export type { OutputPlaces } from './output-places.js';
 export { tailOf } from './output-tail.js';
-export { isAway, type RunEnd, RunLife, type RunPlace, shownName } from './run-life.js';
+export { isAway, type RunEnd, RunLife, type RunPlace, shownName, type Stored } from './run-life.js';
 export {
   executableOf,
   gpusOf,
@@ -19,7 +19,18 @@ export {
   SITE_PATH,
   uploadedProgram,
 } from './run-plan.js';
-export type { RunResult, RunReturn, RunService, RunSite } from './run-service.js';
+export type {
+  NewOutput,
+  ArrivedOutput,
+  OpenedOutput,
+  RunResult,
+  RunReturn,
+  RunService,
+  RunSite,
+} from './run-service.js';
+export { outputPlaces, storedNames } from './stored-outputs.js';
+export { isPattern } from '../manifest/output-data.js';
+export { OutputFinder } from './output-finder.js';
 export type { RunUsage } from './run-usage.js';
 export { type ExitRecord, judge, LIMIT_REASONS } from './run-verdict.js';
 export { HEAD_BYTES, scriptStart, shownFirstLine } from './script-head.js';

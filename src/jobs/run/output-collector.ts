@@ -29,6 +29,8 @@ export interface CollectWish {
   inputs: readonly string[];
   /** Names of the files of the catalogue that were brought to it: no output, unless they are wanted by these names. */
   fetched: readonly string[];
+  /** True for the name of a file that is stored elsewhere. */
+  isStored?: (name: string) => boolean;
   maxBytes: number;
   maxFiles: number;
   /** What a job may write into one file, where the kernel cuts it. */
@@ -57,7 +59,7 @@ export async function collectOutput(places: OutputPlaces, wish: CollectWish): Pr
   const { leftOut } = finder;
   const given = new Set([...wish.inputs, ...wish.fetched]);
   const isKnown = (name: string): boolean =>
-    found.has(name) || leftOut.has(name) || given.has(name);
+    found.has(name) || leftOut.has(name) || given.has(name) || wish.isStored?.(name) === true;
   const others = await OutputFinder.open(places, maxLookedAt);
   return {
     files: packing.files,

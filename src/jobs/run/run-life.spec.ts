@@ -32,7 +32,8 @@ function lifeOf(givenBack = 0): { life: RunLife<Run>; told: () => string[] } {
   return { life: new RunLife(life, place, service), told };
 }
 
-const runOf = (attempt: number): Run => ({ order: { jid: 1, attempt } }) as unknown as Run;
+const runOf = (attempt: number): Run =>
+  ({ order: { jid: 1, attempt, manifest: {} } }) as unknown as Run;
 const FAULT = 'Not started by a fault of the machine';
 
 describe('a run that cannot be started', () => {

@@ -5,7 +5,8 @@ import type { RunLeft, RunOrder } from './executor.js';
 import { collectOutput, type Collected } from './output-collector.js';
 import type { OutputPlaces } from './output-places.js';
 import { RunFault, type RunPlan } from './run-plan.js';
-import type { RunService, RunStart, StartPermission } from './run-service.js';
+import type { RunResult, RunService, RunStart, StartPermission } from './run-service.js';
+import { outputPlaces, storesOutputs } from './stored-outputs.js';
 import type { RunUsage } from './run-usage.js';
 import type { Verdict } from './run-verdict.js';
 
@@ -48,6 +49,14 @@ export interface RunPlace<R extends Run> {
   remove(run: R): Promise<void>;
 }
 
+/** What became of the files that a run stores. */
+export interface Stored {
+  /** Why not all are stored. */
+  fault?: string | undefined;
+  /** Patterns without a file. */
+  missing: readonly string[];
+}
+
 interface Output {
   hash?: string;
   /** What is told of what was not brought back. */
@@ -73,13 +82,25 @@ export class RunLife<R extends Run> {
   }
 
   /** The payload has ended and nothing of it lives: brings its output home and moves the job to its end. */
-  async finish(run: R, { verdict, endedAt, usage, parameters }: RunEnd): Promise<void> {
+  async finish(
+    run: R,
+    { verdict, endedAt, usage, parameters }: RunEnd,
+    store?: (run: R) => Promise<Stored>,
+  ): Promise<void> {
     const output = await this.keepOutput(run);
-    await this.service.ended(run.order, {
+    const result: RunResult = {
       failure: verdict.isGood ? undefined : verdict,
       ...{ endedAt, usage, parameters: { ...parameters, ...output.parameters } },
       ...{ output: output.hash, outputFault: output.fault },
-    });
+    };
+    const isGood = verdict.isGood && output.fault === undefined;
+    if (!isGood || !store || !storesOutputs(run.order)) {
+      await this.service.ended(run.order, result);
+    } else if (await this.service.ended(run.order, { ...result, storing: 'begins' })) {
+      const { fault, missing } = await store(run);
+      const storing = fault === undefined ? 'is over' : { fault };
+      await this.service.ended(run.order, { ...withMissing(result, missing), storing });
+    }
     await this.place.remove(run);
   }
 
@@ -142,7 +163,10 @@ export class RunLife<R extends Run> {
     const { config, logger } = this.parts;
     const { maxSandboxBytes: maxBytes, jobOutputBytes: maxFileBytes } = config;
     const { outputs: wanted, inputs, fetched } = run.plan;
-    const wish = { wanted, inputs, fetched, maxBytes, maxFiles: MAX_OUTPUT_FILES, maxFileBytes };
+    const placeOf = outputPlaces(run.order);
+    const isStored = (name: string): boolean => placeOf(name) !== undefined;
+    const limits = { maxBytes, maxFiles: MAX_OUTPUT_FILES, maxFileBytes };
+    const wish = { wanted, inputs, fetched, isStored, ...limits };
     const found = await collectOutput(this.place.outputOf(run), wish);
     const parameters = parametersOf(found);
     try {
@@ -164,6 +188,13 @@ export class RunLife<R extends Run> {
       return { parameters, fault };
     }
   }
+}
+
+function withMissing(result: RunResult, missing: readonly string[]): RunResult {
+  if (missing.length === 0) return result;
+  const { MissingOutput: before } = result.parameters;
+  const all = [...(before === undefined ? [] : [String(before)]), ...missing.map(shownName)];
+  return { ...result, parameters: { ...result.parameters, MissingOutput: shortList(all) } };
 }
 
 function faultOf({ isCut, excess }: Collected): string | undefined {
@@ -189,7 +220,7 @@ export function shownName(name: string): string {
 }
 
 /** The first texts of a list, and how many there are more; the list may be the begin of one of `count`. */
-function shortList(texts: readonly string[], count = texts.length): string {
+export function shortList(texts: readonly string[], count = texts.length): string {
   const shownTexts = texts.slice(0, SHOWN_NAMES);
   const more = count - shownTexts.length;
   return shownTexts.join(', ') + (more > 0 ? ` and ${more} more` : '');

@@ -10,9 +10,20 @@ import type { Move } from '../state/jobs.repository.js';
 import type { HeldRuns, InputDataCatalogue, OpenedFile, RunLeft, RunOrder } from './executor.js';
 import { inputsOf, type RunInputs } from './input-data.js';
 import type { JobToken, JobTokens } from './job-tokens.js';
+import { shortList } from './run-life.js';
 import { RunFault } from './run-plan.js';
 import type { RunReports } from './run-reports.js';
-import type { RunResult, RunReturn, RunService, RunSite, RunStart } from './run-service.js';
+import type {
+  ArrivedOutput,
+  NewOutput,
+  OpenedOutput,
+  RunResult,
+  RunReturn,
+  RunService,
+  RunSite,
+  RunStart,
+} from './run-service.js';
+import { demandedPaths, outputPlaces, storesOutputs } from './stored-outputs.js';
 import { usageParameters } from './run-usage.js';
 
 const MAX_REQUEUES = 20;
@@ -67,17 +78,100 @@ export class RunOutcomes implements RunService {
    * A job that is not Running any more was stalled meanwhile, or killed, or taken back. One that was stalled and has been
    * resumed in between is still this executor's: its end is written.
    */
-  async ended(run: RunOrder, result: RunResult): Promise<void> {
-    const { output, endedAt, usage } = result;
+  async ended(run: RunOrder, told: RunResult): Promise<boolean> {
+    const result = withStoring(run, told);
+    const { output, endedAt, usage, storing } = result;
     await this.parts.tokens.end(run);
-    const move = this.endOf(result);
     for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-      if (await this.move(run, move)) return;
-      const isOurs =
-        (await this.resumed(run)) || (await this.parts.repository.isUnderWay(this.held(run)));
-      if (!isOurs) return this.released(run, { output, endedAt, use: usage });
+      if (await this.writeEnd(run, result)) return storing === 'begins';
+      const isResumed = await this.resumed(run);
+      if (isResumed) continue;
+      const isOurs = await this.parts.repository.isUnderWay(this.held(run));
+      if (isOurs && storing === 'begins') return true; // the answer to an earlier report was lost
+      if (isOurs) continue;
+      await this.released(run, { output, endedAt, use: usage });
+      return false;
     }
     throw Problem.unavailable('The end of a run cannot be written now');
+  }
+
+  /** False when the job is not where its end starts. */
+  private async writeEnd(run: RunOrder, result: RunResult): Promise<boolean> {
+    const { storing } = result;
+    const move = this.endOf(result);
+    if (storing === undefined || storing === 'begins') return this.move(run, move);
+    // Who was stalled while its files were stored is running again.
+    const [, ...steps] = move.steps;
+    const later: RunMove = {
+      ...move,
+      ...{ steps: steps as unknown as Move['steps'], from: ['Completing'] },
+    };
+    const moves = [later, move].map((one) => this.heldMove(run, one));
+    if (storing !== 'is over') return this.firstOf(moves, (one) => this.parts.reports.report(one));
+    return this.register(run, result, moves);
+  }
+
+  private async firstOf(
+    moves: readonly Move[],
+    write: (move: Move) => Promise<boolean>,
+  ): Promise<boolean> {
+    for (const move of moves) if (await write(move)) return true;
+    return false;
+  }
+
+  /** The files and the end of their job, together or neither. */
+  private async register(
+    run: RunOrder,
+    result: RunResult,
+    moves: readonly Move[],
+  ): Promise<boolean> {
+    const { owner: user, ownerGroup: group, setup, jid, attempt } = run;
+    try {
+      await this.parts.catalogue.outputs.register(
+        { user, group, setup, jid, attempt },
+        demandedPaths(run),
+        async (transaction, paths) => {
+          const stored: Parameters =
+            paths.length > 0 ? { UploadedOutputData: shortList(paths) } : {};
+          const isMoved = await this.firstOf(moves, (move) => {
+            const parameters = { ...move.parameters, ...stored };
+            return this.parts.reports.write({ ...move, parameters }, transaction);
+          });
+          if (!isMoved) throw new NotMovedError();
+        },
+      );
+      return true;
+    } catch (error) {
+      if (error instanceof NotMovedError) return false;
+      if (!(error instanceof Problem) || error.status >= 500) throw error;
+      return this.writeEnd(run, { ...result, storing: { fault: error.detail } });
+    }
+  }
+
+  async openOutputs(run: RunOrder, files: readonly NewOutput[]): Promise<OpenedOutput[]> {
+    const { owner: user, ownerGroup: group, setup, jid, attempt } = run;
+    const placeOf = outputPlaces(run);
+    const wanted = files.flatMap(({ name, ...file }) => {
+      const place = placeOf(name);
+      return place ? [{ ...file, ...place }] : [];
+    });
+    const owned = { user, group, setup, jid, attempt };
+    const begun = await this.parts.catalogue.outputs.begin(owned, wanted);
+    if (!begun)
+      return files.map(({ name }) => ({ name, fault: 'its submitter may not write any more' }));
+    const byPath = new Map(begun.map(({ path, ...place }) => [path, place]));
+    return files.map(({ name }) => {
+      const place = byPath.get(placeOf(name)?.path ?? '');
+      return { name, ...(place ?? { fault: 'is none of OutputData' }) };
+    });
+  }
+
+  async arrivedOutputs(run: RunOrder, names: readonly string[]): Promise<ArrivedOutput[]> {
+    const placeOf = outputPlaces(run);
+    const paths = names.map((name) => placeOf(name)?.path ?? '');
+    const looked = await this.parts.catalogue.outputs.arrived(run, paths);
+    const byPath = new Map(looked.map(({ path, ...found }) => [path, found]));
+    return names.map((name, place) => ({ name, ...byPath.get(paths[place] ?? '') }));
   }
 
   async returned(run: RunOrder, back: RunReturn): Promise<void> {
@@ -163,9 +257,21 @@ export class RunOutcomes implements RunService {
   }
 
   private endOf({ failure, endedAt, usage, ...left }: RunResult): Omit<Move, 'jid' | 'source'> {
-    const { output, outputFault, parameters } = left;
-    const isGood = failure === undefined && outputFault === undefined;
-    const { minor, app } = failure ?? { minor: MINOR.uploadingOutput, app: outputFault };
+    const { output, outputFault, parameters, storing } = left;
+    const notStored = typeof storing === 'object' ? storing.fault : undefined;
+    const isGood = [failure, outputFault, notStored].every((fault) => fault === undefined);
+    const badOutput = { minor: MINOR.uploadingOutput, app: outputFault };
+    const { minor, app } =
+      failure ??
+      (notStored === undefined ? badOutput : { minor: MINOR.storingOutputs, app: notStored });
+    if (storing === 'begins') {
+      return {
+        steps: [{ to: 'Completing', minor: MINOR.storingOutputs }],
+        from: ['Running'],
+        set: { endedAt, ...(output === undefined ? {} : { outputSandbox: output }) },
+        parameters,
+      };
+    }
     const used = usage === undefined ? {} : usageParameters(usage, this.parts.config);
     return {
       steps: [
@@ -199,13 +305,13 @@ export class RunOutcomes implements RunService {
     return true;
   }
 
-  private async move(
-    run: RunOrder,
-    move: Omit<Move, 'jid' | 'held' | 'source'> & { source?: string },
-  ): Promise<boolean> {
+  private async move(run: RunOrder, move: RunMove): Promise<boolean> {
+    return this.parts.reports.report(this.heldMove(run, move));
+  }
+
+  private heldMove({ jid, attempt }: RunOrder, move: RunMove): Move {
     const { id, source } = this.executor;
-    const { jid, attempt } = run;
-    return this.parts.reports.report({ source, ...move, jid, held: { executor: id, attempt } });
+    return { source, ...move, jid, held: { executor: id, attempt } };
   }
 
   private held({ jid, attempt }: RunOrder): {
@@ -220,6 +326,22 @@ export class RunOutcomes implements RunService {
     return new Date(this.parts.clock.now());
   }
 }
+
+/** A worker that says nothing of files which it should store has stored none. */
+function withStoring(run: RunOrder, result: RunResult): RunResult {
+  const { storing, failure, outputFault } = result;
+  const isGood = failure === undefined && outputFault === undefined;
+  if (storing !== undefined || !isGood || !storesOutputs(run)) return result;
+  return { ...result, storing: { fault: 'its worker has not stored its files' } };
+}
+
+type Parameters = NonNullable<Move['parameters']>;
+
+/** A move of a run, by its executor unless told. */
+type RunMove = Omit<Move, 'jid' | 'held' | 'source'> & { source?: string };
+
+/** The job is not where its end starts. */
+class NotMovedError extends Error {}
 
 function backToQueue({ reason, isOfMachine }: RunReturn): Pick<Move, 'steps' | 'source' | 'set'> {
   const app = isOfMachine ? `${OF_MACHINE}: ${reason ?? ''}` : reason;

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, runForAll, sleep, type Clock, CLOCK } from '#src/kernel/index.js';
+import type { Transaction } from '#src/database/index.js';
 import { LOGGER, type Logger } from '#src/runtime/index.js';
 import { JobsRepository, type Move } from '../state/jobs.repository.js';
 
@@ -34,8 +35,14 @@ export class RunReports {
     return new Promise((resolve, reject) => {
       this.queue.push({ move, resolve, reject });
       // The one loop serves all callers: it is nobody's request.
-      this.writing ??= runForAll(() => this.write());
+      this.writing ??= runForAll(() => this.writeAll());
     });
+  }
+
+  /** Writes a move in a transaction of somebody else; false as `report`. */
+  async write(move: Move, transaction: Transaction): Promise<boolean> {
+    const moved = await this.repository.move([move], new Date(this.clock.now()), transaction);
+    return moved.length > 0;
   }
 
   /** Writes what has gathered and then refuses; reports that cannot be written are left to the next start. */
@@ -44,7 +51,7 @@ export class RunReports {
     await this.writing;
   }
 
-  private async write(): Promise<void> {
+  private async writeAll(): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
     while (this.queue.length > 0) {
       const batch = this.nextBatch();

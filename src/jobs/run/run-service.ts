@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { ArchiveFile } from '../sandbox/sandbox-archive.js';
-import type { OpenedFile, RunLeft, RunOrder } from './executor.js';
+import type { FileDigests, OpenedFile, RunLeft, RunOrder, StoragePlace } from './executor.js';
 import type { RunInputs } from './input-data.js';
 import type { JobToken } from './job-tokens.js';
 import type { RunUsage } from './run-usage.js';
@@ -28,7 +28,25 @@ export interface RunResult {
   output?: string | undefined;
   /** Why the output is not whole: the job fails with it, though its program ended well. */
   outputFault?: string | undefined;
+  /** Of a job that stores files: they are to be stored, they are, or why they cannot be. */
+  storing?: 'begins' | 'is over' | { fault: string } | undefined;
 }
+
+/** A file that a run stores, by its name in the directory of the job. */
+export interface NewOutput extends FileDigests {
+  name: string;
+  failed: readonly string[];
+}
+
+/** That a file has arrived; that its element is away; or why it is not what it is to be. */
+export interface ArrivedOutput {
+  name: string;
+  away?: string;
+  fault?: string;
+}
+
+/** Where it goes. */
+export type OpenedOutput = { name: string } & StoragePlace;
 
 /** What a site gives its jobs. */
 export interface RunSite {
@@ -55,8 +73,8 @@ export interface RunReturn {
 export interface RunService {
   /** Asks for the permission to start, or notes that a batch system has started it; false when it is not wanted any more. */
   starting(run: RunOrder, start: RunStart): Promise<StartPermission>;
-  /** Its program has ended and its output is kept. */
-  ended(run: RunOrder, result: RunResult): Promise<void>;
+  /** Its program has ended and its output is kept. True: its files are to be stored now, and then it has ended. */
+  ended(run: RunOrder, result: RunResult): Promise<boolean>;
   /** Certainly not started: back to the queue, without counting as a reschedule, also when it was stalled. */
   returned(run: RunOrder, back: RunReturn): Promise<void>;
   /** The same for one that nobody had begun a moment ago; false when it was begun since then, and nothing has changed. */
@@ -78,6 +96,18 @@ export interface RunService {
   inputs(run: RunOrder): Promise<RunInputs | undefined>;
   /** What opens some of the files that are brought to it. Rejects with RunFault when its submitter has no right to anything any more. */
   openFetched(run: RunOrder, paths: readonly string[], signal?: AbortSignal): Promise<OpenedFile[]>;
+  /** Where files go that it stores, and what lets them in. */
+  openOutputs(
+    run: RunOrder,
+    files: readonly NewOutput[],
+    signal?: AbortSignal,
+  ): Promise<OpenedOutput[]>;
+  /** Has those looked at that were written; answers what is wrong with some. */
+  arrivedOutputs(
+    run: RunOrder,
+    names: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ArrivedOutput[]>;
   /** A token for a job that asked for one. Rejects with RunFault when its submitter has no right to it any more. */
   token(run: RunOrder): Promise<JobToken | undefined>;
   /** What the site of a run gives its jobs now. */

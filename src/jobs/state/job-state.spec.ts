@@ -50,6 +50,7 @@ describe('states of jobs', () => {
       inputSandboxFailed: 'Failed Downloading InputSandbox',
       inputFilesFailed: 'Failed Downloading InputSandbox LFN(s)',
       uploadingOutput: 'Uploading Output Sandbox',
+      storingOutputs: 'Uploading Job Outputs',
       outputUploaded: 'Output Sandbox Uploaded',
       resolvingOutput: 'Resolving Output Sandbox',
       complete: 'Execution Complete',

@@ -82,6 +82,7 @@ export const MINOR = {
   inputSandboxFailed: 'Failed Downloading InputSandbox',
   inputFilesFailed: 'Failed Downloading InputSandbox LFN(s)',
   uploadingOutput: 'Uploading Output Sandbox',
+  storingOutputs: 'Uploading Job Outputs',
   outputUploaded: 'Output Sandbox Uploaded',
   resolvingOutput: 'Resolving Output Sandbox',
   complete: 'Execution Complete',

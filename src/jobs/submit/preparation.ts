@@ -2,6 +2,7 @@ import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, Violation } from '#src/kernel/index.js';
 import { readManifest, type JobRequest, type ManifestContext } from '../manifest/manifest.js';
 import type { ManifestWarning } from '../manifest/manifest-warning.js';
+import { fixedTarget } from '../manifest/output-data.js';
 import { brokenValue, fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
 import { SharedManifest } from '../manifest/stored-manifest.js';
@@ -61,6 +62,8 @@ export class Preparation {
   private before = 0;
   /** The last manifest with a value that is split: it is said once for each. */
   private split = -1;
+  /** Where the job before stores its first file, if that does not depend on its id. */
+  private storedAt: string | undefined;
   private madeBytes = 0;
   private tooLarge: Problem | undefined;
   private readonly slices = new Slices();
@@ -188,6 +191,7 @@ export class Preparation {
     this.noteViolations(faults, place);
     if (faults.length > 0) return undefined;
     this.named.note(job, index);
+    this.warnOfSharedOutput(job.manifest, index);
     this.links.note(this.jobs, place, job);
     const { manifest } = job;
     return {
@@ -195,6 +199,16 @@ export class Preparation {
       manifest,
       ...(token.right !== undefined && { tokenRight: token.right }),
     };
+  }
+
+  /** Nothing is overwritten: of jobs that store a file at one path all but one fail. */
+  private warnOfSharedOutput(manifest: JsonObject, place: number): void {
+    const target = fixedTarget(manifest);
+    const before = this.storedAt;
+    this.storedAt = target;
+    if (target === undefined || before !== target) return;
+    const detail = `Several jobs would store ${target}, which only one can; %j in OutputPath stands for the id of the job`;
+    this.warn({ code: 'manifest.output-path-shared', detail, pointer: '/OutputPath', place });
   }
 
   private async keep(job: PreparedJob): Promise<void> {

@@ -1,6 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Problem, type JsonObject } from '#src/kernel/index.js';
-import { Delegations, requireInputs, type Principal } from '#src/auth/index.js';
+import { Delegations, requireFiles, type Principal } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import { RegistryService, takesFilesOf, type RegistrySnapshot } from '#src/registry/index.js';
 import { Dependencies } from '../dependencies/dependencies.js';
@@ -9,6 +9,7 @@ import { countSite, WaitingLimits, type Newcomers } from '../limits/waiting-limi
 import type { ManifestContext } from '../manifest/manifest.js';
 import type { ManifestWarning } from '../manifest/manifest-warning.js';
 import { fetchedPaths, fetchesFiles } from '../manifest/manifest-places.js';
+import { outputDirectory, outputWishes, targetOf } from '../manifest/output-data.js';
 import { isOwnProgram, ONLY_OWN_PROGRAMS } from '../manifest/own-programs.js';
 import type { SharedManifest } from '../manifest/stored-manifest.js';
 import { BodyHash } from './body-hash.js';
@@ -69,7 +70,7 @@ export class SubmitCheck {
       { maxJobs, maxManifestBytes, maxSubmitBytes },
       {
         job: (job) => {
-          requireFetched(principal, job.manifest);
+          requireData(principal, job.manifest);
           countSite(bySite, job.request.sites, context.sites);
           return lines.add(writer.job(job));
         },
@@ -123,7 +124,12 @@ export class SubmitCheck {
       drained: new Set(siteList.flatMap(({ name }) => (registry.drainOf(name) ? [name] : []))),
       files: submission.files.map((file) => file.name),
       maxInputData: this.config.maxInputData,
-      hasStorage: registry.storageElements().some((element) => takesFilesOf(element, principal.vo)),
+      storageElements: new Set(
+        registry
+          .storageElements()
+          .filter((element) => takesFilesOf(element, principal.vo))
+          .map(({ name }) => name),
+      ),
     };
   }
 
@@ -134,11 +140,17 @@ export class SubmitCheck {
   }
 }
 
-/** Files that are brought to a job are within the token that submits it. */
-function requireFetched(principal: Principal, manifest: JsonObject): void {
-  if (!fetchesFiles(manifest)) return;
-  const { sandbox, inputData } = fetchedPaths(manifest);
-  requireInputs(principal, [...sandbox, ...inputData]);
+/** Files that are brought to a job, and those that it stores, are within the token that submits it. */
+function requireData(principal: Principal, manifest: JsonObject): void {
+  if (fetchesFiles(manifest)) {
+    const { sandbox, inputData } = fetchedPaths(manifest);
+    requireFiles(principal, 'read', [...sandbox, ...inputData]);
+  }
+  const wishes = outputWishes(manifest);
+  if (wishes.length === 0) return;
+  const directory = outputDirectory(manifest, 0) ?? '';
+  const targets = wishes.map((wish) => targetOf(directory, wish, wish.name));
+  requireFiles(principal, 'create', targets);
 }
 
 /** As the limits of waiting jobs count them. */

@@ -4,15 +4,18 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { randomId } from '#src/kernel/index.js';
-import type { InputsAnswer, RunReport } from '#src/jobs/index.js';
+import type { ArrivalsAnswer, InputsAnswer, RunReport, UploadsAnswer } from '#src/jobs/index.js';
 import {
   type ArchiveFile,
+  type ArrivedOutput,
   type JobToken,
   MINOR,
   pathFault,
   shownName,
   type NewArchive,
+  type NewOutput,
   type OpenedFile,
+  type OpenedOutput,
   packArchive,
   RunFault,
   type RunInputs,
@@ -92,13 +95,13 @@ export class RemoteRunService implements RunService {
 
   async ended(
     run: RunOrder,
-    { failure, usage, parameters, outputFault }: RunResult,
-  ): Promise<void> {
+    { failure, usage, parameters, outputFault, storing }: RunResult,
+  ): Promise<boolean> {
     const text = (name: string, most = MOST_TEXT): string | undefined =>
       clipped(parameters[name]?.toString(), most);
     const number = (name: string): number | undefined =>
       typeof parameters[name] === 'number' ? parameters[name] : undefined;
-    await this.report(run, {
+    const { store = false } = await this.report(run, {
       kind: 'ended',
       ...defined({
         failure: failure && {
@@ -113,8 +116,11 @@ export class RemoteRunService implements RunService {
         leftOut: clipped(this.leftOutOf(run, parameters), MOST_NAMES),
         notRequested: text('OutputNotRequested', MOST_NAMES),
         ...{ output: this.outputs.get(run), outputFault: clipped(outputFault) },
+        storing: typeof storing === 'object' ? ('is over' as const) : storing,
+        storingFault: typeof storing === 'object' ? clipped(storing.fault) : undefined,
       }),
     });
+    return store;
   }
 
   async returned(run: RunOrder, { reason, isOfMachine }: RunReturn): Promise<void> {
@@ -203,10 +209,37 @@ export class RemoteRunService implements RunService {
     paths: readonly string[],
     signal = this.parts.signal,
   ): Promise<OpenedFile[]> {
-    const options = { json: { paths }, signal };
-    const place = `/runs/${runName(run)}/inputs`;
-    const ask = () => this.parts.link().json<InputsAnswer>('POST', place, options);
-    return (await untilAnswered(ask, signal)).files;
+    return (await this.ask<InputsAnswer>(run, 'inputs', { paths }, signal)).files;
+  }
+
+  async openOutputs(
+    run: RunOrder,
+    files: readonly NewOutput[],
+    signal = this.parts.signal,
+  ): Promise<OpenedOutput[]> {
+    const wanted = files.map(({ name, size, adler32, sha256, md5, failed }) => {
+      return { name, size, adler32, sha256, md5, failed };
+    });
+    return (await this.ask<UploadsAnswer>(run, 'uploads', { files: wanted }, signal)).files;
+  }
+
+  async arrivedOutputs(
+    run: RunOrder,
+    names: readonly string[],
+    signal = this.parts.signal,
+  ): Promise<ArrivedOutput[]> {
+    return (await this.ask<ArrivalsAnswer>(run, 'arrivals', { names }, signal)).files;
+  }
+
+  private ask<T extends object>(
+    run: RunOrder,
+    what: string,
+    json: object,
+    signal: AbortSignal,
+  ): Promise<T> {
+    const path = `/runs/${runName(run)}/${what}`;
+    const ask = () => this.parts.link().json<T>('POST', path, { json, signal });
+    return untilAnswered(ask, signal);
   }
 
   /** The first came with the run. */

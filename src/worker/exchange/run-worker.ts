@@ -143,6 +143,7 @@ class Worker {
     this.executor = new LocalProcessExecutor({
       ...{ config, logger, machine, clock: systemClock, service: this.service },
       openStorage,
+      storageCa: verify,
       orderText: (order: RunOrder) => orderText(order as ClaimedOrder, boot),
     });
   }

@@ -13,6 +13,7 @@ import {
   RunLife,
   type RunOrder,
   type RunService,
+  type Stored,
 } from '#src/jobs/run/index.js';
 import { shortMemory } from '../isolation/memory-group.js';
 import { InputFetcher } from './fetch-inputs.js';
@@ -22,6 +23,7 @@ import type { LocalPlace } from './open-place.js';
 import { RunCleaner } from './run-cleaner.js';
 import { RunDirectory, runName } from './run-directory.js';
 import { StartGate } from './start-gate.js';
+import { OutputStore, StoreFault } from './store-outputs.js';
 import { Watcher } from '../watch/watcher.js';
 
 const MIB = 2 ** 20;
@@ -34,6 +36,8 @@ export interface LocalProcessParts {
   service: RunService;
   /** A way to storage elements. */
   openStorage: () => Session;
+  /** File with CAs of storage elements; true: those of the machine. */
+  storageCa: string | true;
   /** What jobs may have of the machine. */
   machine: Machine;
   /** What is kept of an order in the directory of its run. */
@@ -49,6 +53,7 @@ export class LocalContext {
   readonly life: RunLife<LocalRun>;
   readonly gate: StartGate;
   readonly fetcher: InputFetcher;
+  private readonly outputs: OutputStore;
 
   constructor(
     readonly parts: LocalProcessParts,
@@ -58,7 +63,22 @@ export class LocalContext {
     this.cleaner = new RunCleaner(place, parts, this.watcher);
     this.life = new RunLife(parts, this.cleaner, service);
     this.fetcher = new InputFetcher(parts);
+    this.outputs = new OutputStore(parts);
     this.gate = new StartGate(place.root.path, config.localMinFreeBytes, clock, logger);
+  }
+
+  /** Stores files of a run that has ended well. */
+  async store(run: LocalRun): Promise<Stored> {
+    const places = {
+      ...{ directory: run.directory.work, files: run.directory.outputs(run.plan) },
+      uid: run.directory.account(),
+    };
+    try {
+      return { missing: await this.outputs.store(run.order, places, run.transfers.signal) };
+    } catch (error) {
+      if (!(error instanceof StoreFault)) throw error;
+      return { fault: error.message, missing: [] };
+    }
   }
 
   newRun(order: RunOrder): LocalRun {

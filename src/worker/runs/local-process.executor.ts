@@ -1,5 +1,11 @@
 import { loopTurn, MachineFault, sleep } from '#src/kernel/index.js';
-import { gpusOf, isAway, type OutputPlaces, type RunOrder } from '#src/jobs/run/index.js';
+import {
+  gpusOf,
+  isAway,
+  type OutputPlaces,
+  type RunOrder,
+  type Stored,
+} from '#src/jobs/run/index.js';
 import { LocalContext, type LocalProcessParts } from './local-context.js';
 import type { LocalRun } from './local-run.js';
 import { MachineLoad, type Share } from './machine-load.js';
@@ -17,6 +23,8 @@ import { isAlive } from '../watch/process-table.js';
 import type { IsolationLevel } from '../isolation/isolation.js';
 
 const MAX_COLLECTING = 64;
+/** Runs whose program has ended and whose files wait for storage elements. */
+const MAX_STORING = 500;
 const PREPARING_AT_ONCE = 3;
 /** While the database or the sandbox store is away a run is prepared again so often, and then given back. */
 const PREPARING_ATTEMPTS = 30;
@@ -49,6 +57,7 @@ export class LocalProcessExecutor {
   private readonly ready: LocalRun[] = [];
   private preparing = 0;
   private collecting = 0;
+  private storing = 0;
   private fetching = 0;
   private isClosed = false;
   /** Set by `open`, before which nothing else is called. */
@@ -92,7 +101,8 @@ export class LocalProcessExecutor {
   }
 
   freeSlots(): number {
-    if (this.isClosed || this.fault !== null || this.collecting >= MAX_COLLECTING) return 0;
+    const isFull = this.collecting >= MAX_COLLECTING || this.storing >= MAX_STORING;
+    if (this.isClosed || this.fault !== null || isFull) return 0;
     return this.pace.wanted(
       this.machine.running + this.waiting.length + this.preparing + this.ready.length,
     );
@@ -144,7 +154,7 @@ export class LocalProcessExecutor {
     this.isClosed = true;
     await this.stopRounds();
     await Promise.allSettled(this.takeUnstarted().map((run) => this.requeue(run)));
-    for (const run of this.runs.values()) run.fetching.abort();
+    for (const run of this.runs.values()) run.transfers.abort();
     const deadline = Date.now() + 3_000;
     while (this.collecting + this.preparing + this.fetching > 0 && Date.now() < deadline)
       await sleep(20);
@@ -246,12 +256,12 @@ export class LocalProcessExecutor {
     this.fetching += 1;
     try {
       const { work: directory } = this.context.place.isolation.placesOf(run.directory.path);
-      const { signal } = run.fetching;
+      const { signal } = run.transfers;
       const text = await this.context.fetcher.fetch(run, { directory, signal });
       await completeRun(this.context, run, text);
       return true;
     } catch (error) {
-      if (run.fetching.signal.aborted) await this.requeue(run);
+      if (run.transfers.signal.aborted) await this.requeue(run);
       else if (error instanceof InputsAwayError) await this.requeue(run, error.message);
       else await this.refuse(run, error);
       return false;
@@ -281,15 +291,34 @@ export class LocalProcessExecutor {
         run.directory.dropGpus();
         this.startNext();
       }
-      await this.context.life.finish(run, end);
+      await this.context.life.finish(run, end, () => this.store(run));
     } catch (error) {
+      if (run.transfers.signal.aborted) {
+        // A run of a worker that ends is stored after its next start.
+        if (!this.isClosed) await this.context.life.release(run);
+        return;
+      }
       if (!(error instanceof MachineFault)) throw error;
       await this.refuse(run, error); // its program has not run
     }
   }
 
+  /** Who waits for storage elements keeps no other run from being collected. */
+  private async store(run: LocalRun): Promise<Stored> {
+    this.collecting -= 1;
+    this.storing += 1;
+    this.onFree();
+    try {
+      return await this.context.store(run);
+    } finally {
+      this.storing -= 1;
+      this.collecting += 1;
+    }
+  }
+
   /** Asked again while a stopped run goes on: what is started this very moment cannot be seen by the first try. */
   private async stop(run: LocalRun): Promise<void> {
+    run.transfers.abort();
     if (run.isOver) return;
     run.isStopped = true;
     const list = [this.waiting, this.ready].find((one) => one.includes(run));
@@ -299,7 +328,6 @@ export class LocalProcessExecutor {
       this.forget(run);
       return;
     }
-    run.fetching.abort();
     await this.context.cleaner.endProcesses(run); // whoever waits for its end collects it
   }
 

@@ -11,8 +11,8 @@ export class LocalRun {
   program = '';
   /** What it is told of its input data, and what is brought to it. */
   inputs: RunInputs = { fetched: [] };
-  /** Ends what is on its way to it. */
-  readonly fetching = new AbortController();
+  /** Ends what is on its way to it, or from it. */
+  readonly transfers = new AbortController();
   /** Its site lets its jobs use the network. */
   hasNetwork = false;
   /** When its token is to be replaced, milliseconds; Infinity for a run without one. */

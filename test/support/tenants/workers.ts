@@ -50,5 +50,11 @@ export const WORKERS: Record<string, WorkerExpectation> = {
   'POST /workers/{id}/runs/{run}/inputs': ownRoute('/runs/1.1/inputs', {
     json: { paths: ['/vo/f'] },
   }),
+  'POST /workers/{id}/runs/{run}/uploads': ownRoute('/runs/1.1/uploads', {
+    json: { files: [] },
+  }),
+  'POST /workers/{id}/runs/{run}/arrivals': ownRoute('/runs/1.1/arrivals', {
+    json: { names: ['f'] },
+  }),
   'POST /workers/{id}/runs/{run}/token': ownRoute('/runs/1.1/token'),
 };

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#src/kernel/index.js';
 import type { OpenedFile } from '../../run/executor.js';
+import type { ArrivedOutput, OpenedOutput } from '../../run/run-service.js';
 
 /** A run by its name: `<jid>.<attempt>`. */
 export type RunKey = string;
@@ -58,6 +59,16 @@ export interface ClaimedRun {
 export interface InputsAnswer {
   /** Without those that its submitter may not read any more. */
   files: OpenedFile[];
+}
+
+/** Answer of `POST /workers/<id>/runs/<run>/uploads`. */
+export interface UploadsAnswer {
+  files: OpenedOutput[];
+}
+
+/** Answer of `POST /workers/<id>/runs/<run>/arrivals`. */
+export interface ArrivalsAnswer {
+  files: ArrivedOutput[];
 }
 
 /** A token for a job that asked for one. */
@@ -141,6 +152,10 @@ export interface EndedReport {
   output?: { archive: string } | { put: true };
   /** Why the output is not whole. */
   outputFault?: string;
+  /** Of a job that stores files: they are to be stored now, or that is over. */
+  storing?: 'begins' | 'is over';
+  /** Why not all are stored. */
+  storingFault?: string;
 }
 
 /** Answer to one report; a report without an answer is to be repeated. */
@@ -148,6 +163,8 @@ export interface ReportAnswer {
   run: RunKey;
   /** The program may start now. */
   go?: true;
+  /** Its files are to be stored now; then its end is reported again. */
+  store?: true;
   /** Written, or no longer waited for: the worker removes the run. */
   forget?: true;
 }

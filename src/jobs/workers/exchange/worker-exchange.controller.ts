@@ -6,14 +6,23 @@ import { OutputReadsRepository } from '../../matching/output-reads.repository.js
 import { executorOf } from '../worker.js';
 import type { WorkerEntity } from '../worker.entity.js';
 import { CurrentWorker, WorkerRoute } from '../worker-route.decorator.js';
-import type { ClaimAnswer, ClaimedToken, InputsAnswer, ReportAnswer } from './protocol.js';
+import type {
+  ArrivalsAnswer,
+  ClaimAnswer,
+  ClaimedToken,
+  InputsAnswer,
+  ReportAnswer,
+  UploadsAnswer,
+} from './protocol.js';
 import { WorkerClaims } from './worker-claims.js';
 import {
+  ArrivalsBody,
   ClaimBody,
   InputsBody,
   OutputReadBody,
   ReportsBody,
   reportsOf,
+  UploadsBody,
 } from './worker-exchange.request.js';
 import { WorkerOutputs } from './worker-outputs.js';
 import { WorkerReports } from './worker-reports.js';
@@ -91,6 +100,32 @@ export class WorkerExchangeController {
     @Body() { paths }: InputsBody,
   ): Promise<InputsAnswer> {
     return this.outputs.openFetched(worker, run, paths);
+  }
+
+  /** Where files go that a run stores, and what lets them in, for 15 minutes; asked again, what an earlier try has left is removed first. */
+  @Post('runs/:run/uploads')
+  @HttpCode(200)
+  @WorkerRoute()
+  async uploads(
+    @CurrentWorker() worker: WorkerEntity,
+    @Param('run') run: string,
+    @Body() { files }: UploadsBody,
+  ): Promise<UploadsAnswer> {
+    const job = await this.outputs.storingRun(worker, run);
+    return { files: await this.runs.serviceOf(worker).openOutputs(job, files) };
+  }
+
+  /** Looks at files that a run has written to storage elements. */
+  @Post('runs/:run/arrivals')
+  @HttpCode(200)
+  @WorkerRoute()
+  async arrivals(
+    @CurrentWorker() worker: WorkerEntity,
+    @Param('run') run: string,
+    @Body() { names }: ArrivalsBody,
+  ): Promise<ArrivalsAnswer> {
+    const job = await this.outputs.storingRun(worker, run);
+    return { files: await this.runs.serviceOf(worker).arrivedOutputs(job, names) };
   }
 
   /** Keeps the output of a run, a tar.gz, until its end is reported. */

@@ -15,6 +15,7 @@ import {
   Type,
   ValidateNested,
 } from '#src/http/index.js';
+import type { NewOutput } from '../../run/run-service.js';
 import type { ClaimRequest, OutputReadAnswer, RunKey, RunReport } from './protocol.js';
 
 const MOST_RUNS = 10_000;
@@ -38,6 +39,17 @@ const arePaths = (paths: unknown): boolean =>
   paths.length > 0 &&
   paths.length <= MOST_INPUTS &&
   paths.every((path) => typeof path === 'string' && path.length <= MOST_PATH);
+const MOST_ELEMENTS = 100;
+const isHex =
+  (digits: number) =>
+  (value: unknown): boolean =>
+    typeof value === 'string' && value.length === digits && /^[0-9a-f]*$/.test(value);
+const areNames =
+  (most: number) =>
+  (names: unknown): boolean =>
+    Array.isArray(names) &&
+    names.length <= most &&
+    names.every((name) => typeof name === 'string' && name.length <= 4_096);
 const areRuns = (runs: unknown): boolean =>
   Array.isArray(runs) &&
   runs.length <= MOST_RUNS &&
@@ -156,6 +168,49 @@ export class InputsBody {
   paths!: string[];
 }
 
+/** A file that a run stores. */
+class UploadRequest implements NewOutput {
+  @MaxLength(4_096)
+  @IsString()
+  name!: string;
+
+  @Max(MOST_NUMBER)
+  @Min(0)
+  @IsInt()
+  size!: number;
+
+  @Check(isHex(8), { message: 'is no Adler32' })
+  adler32!: string;
+
+  @Check(isHex(64), { message: 'is no SHA-256' })
+  sha256!: string;
+
+  @Check(isHex(32), { message: 'is no MD5' })
+  md5!: string;
+
+  @Check(areNames(MOST_ELEMENTS), { message: 'is no list of storage elements' })
+  failed!: string[];
+}
+
+/** Body of `POST /workers/<id>/runs/<run>/uploads`. */
+@Shape({ limitBytes: 1024 * 1024 })
+export class UploadsBody {
+  @Check((files) => Array.isArray(files) && files.length <= MOST_INPUTS, {
+    message: `is no list of at most ${MOST_INPUTS} files`,
+  })
+  @ValidateNested({ each: true })
+  @Type(() => UploadRequest)
+  @IsArray()
+  files!: UploadRequest[];
+}
+
+/** Body of `POST /workers/<id>/runs/<run>/arrivals`. */
+@Shape({ limitBytes: 1024 * 1024 })
+export class ArrivalsBody {
+  @Check(areNames(MOST_INPUTS), { message: `is no list of at most ${MOST_INPUTS} names` })
+  names!: string[];
+}
+
 const text = (maxLength = 255): Schema => ({ type: 'string', maxLength });
 const number = { type: 'number', minimum: 0, maximum: MOST_NUMBER };
 const whole = { type: 'integer', minimum: 0, maximum: MOST_NUMBER };
@@ -180,6 +235,7 @@ const REPORTS = [
     ...{ wallSeconds: number, cpuSeconds: number, maxRssBytes: number, memoryMb: number },
     ...{ diskMB: whole, exitCode: { type: 'integer', minimum: -1, maximum: 255 } },
     ...{ host: text(), isolation: text(20), outputFault: text() },
+    ...{ storing: { enum: ['begins', 'is over'] }, storingFault: text() },
     ...{ missing: text(MOST_NAMES), leftOut: text(MOST_NAMES), notRequested: text(MOST_NAMES) },
     output: {
       type: 'object',

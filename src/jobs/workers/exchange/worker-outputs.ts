@@ -5,6 +5,7 @@ import { CONFIG, type Config } from '#src/config/index.js';
 import type { HeldJob } from '../../run/executor.js';
 import { fetchedPaths } from '../../manifest/manifest-places.js';
 import { RunFault } from '../../run/run-plan.js';
+import { storesOutputs } from '../../run/stored-outputs.js';
 import { parseJid } from '../../state/job.js';
 import { SandboxService } from '../../sandbox/sandbox.service.js';
 import {
@@ -84,6 +85,13 @@ export class WorkerOutputs {
       await service.refused(job, error);
       throw noSuchRun(run);
     }
+  }
+
+  /** A run whose files are stored: its program has ended well. Throws Problem 404 for another, and one that the worker does not hold. */
+  async storingRun(worker: WorkerEntity, run: RunKey): Promise<HeldJob> {
+    const job = await this.heldRun(worker, run);
+    if (job.status !== 'Completing' || !storesOutputs(job)) throw noSuchRun(run);
+    return job;
   }
 
   /** Keeps the output of a run, the first that it puts. Throws Problem 404 when the worker does not hold it, 503 while it arrives, and what repackArchive throws. */

@@ -80,7 +80,9 @@ export class WorkerReports {
       case 'ended':
         if (job.status === 'Matched')
           await service.returned(job, {}); // it had no permission to start
-        else await service.ended(job, await this.resultOf(worker, job, report));
+        else if (await service.ended(job, await this.resultOf(worker, job, report))) {
+          return { run, store: true };
+        }
         break;
       case 'returned': {
         const { reason, isOfMachine = false } = report;
@@ -150,7 +152,7 @@ export class WorkerReports {
           ? undefined
           : usageOf(job, report, { wallSeconds, source: isOwn(worker) ? 'service' : 'worker' }),
       parameters: parametersOf(report, backendOf(worker)),
-      ...{ output, outputFault: fault },
+      ...{ output, outputFault: fault, storing: storingOf(report) },
     };
   }
 }
@@ -179,6 +181,10 @@ function badRunOf({ status, owner }: HeldJob, report: RunReport): string | undef
   if (report.kind === 'returned') return report.isOfMachine ? '' : undefined;
   if (report.kind !== 'ended' || status !== 'Running' || !report.failure) return undefined;
   return (report.wallSeconds ?? 0) < SOON_SECONDS ? owner : undefined;
+}
+
+function storingOf({ storing, storingFault: fault }: EndedReport): RunResult['storing'] {
+  return storing === 'is over' && fault !== undefined ? { fault } : storing;
 }
 
 /** A worker says why a program failed in the words of the service. */
