@@ -26,6 +26,7 @@ export const ALONE = [
   'large-data',
   'overload',
   'share-simulation',
+  'storage-faults',
   'upgrade',
   'webhooks-instances',
   'worker-crowd',
