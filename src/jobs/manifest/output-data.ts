@@ -14,7 +14,7 @@ export interface OutputWish {
 }
 
 /** Entries of `OutputData`. */
-export const MAX_OUTPUT_FILES = 1_000;
+const MAX_OUTPUT_FILES = 1_000;
 /** Digits of an id in a path: to storage services that compare letters, names of one length are no begin of each other. */
 const JID_DIGITS = 12;
 const MEMBERS = new Set(['name', 'path', 'se']);
