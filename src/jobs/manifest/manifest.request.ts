@@ -1,4 +1,4 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import { ApiExtraModels, ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 import type { JsonValue } from '#src/kernel/index.js';
 import { IsArray, Shape } from '#src/http/index.js';
 import { CONDITION_WORDS, MAX_CONDITIONS } from './job-conditions.js';
@@ -37,6 +37,24 @@ class JobConditionRequest {
   on?: string;
 }
 
+/** A file that is to be stored. */
+class OutputFileRequest {
+  @ApiProperty({ description: 'A name in the directory of the job', example: 'plot.png' })
+  name!: string;
+  @ApiProperty({
+    description: 'A file, or with `/` at its end a directory',
+    required: false,
+    example: 'plots/',
+  })
+  path?: string;
+  @ApiProperty({
+    description: 'The storage element that takes it',
+    required: false,
+    example: 'SE-A',
+  })
+  se?: string;
+}
+
 /** How OpenAPI describes a value; nothing for what is several things at once or not the submitter's to say. */
 function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
   switch (key.kind) {
@@ -61,7 +79,7 @@ function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
     case 'conditions':
       return { type: () => [JobConditionRequest], maxItems: MAX_CONDITIONS };
     case 'outputs':
-      return { type: 'array', items: { oneOf: [{ type: 'string' }, { type: 'object' }] } };
+      return { type: 'array', items: { $ref: '#/components/schemas/OutputFile' } };
     case 'jobLabel':
       return { type: 'string', minLength: 1, maxLength: 128 };
     default:
@@ -85,6 +103,7 @@ function Keys(target: new () => object): void {
  * A job as it is asked for. Keys that are not named here are kept and echoed; only `"array": true` belongs to the request and
  * makes its jobs an array.
  */
+@ApiExtraModels(OutputFileRequest)
 @Keys
 @Shape({ ignoresUnknown: true })
 export class ManifestRequest {

@@ -2,6 +2,11 @@ import { INT64 } from '../state/job.openapi.js';
 
 /** Named shapes of submits that no class can describe. */
 export const SUBMIT_SCHEMAS = {
+  OutputFile: {
+    description: 'A name or pattern, a name after `LFN:` and its path, or an object that says more',
+    oneOf: [{ type: 'string' }, { $ref: '#/components/schemas/OutputFileRequest' }],
+    example: 'plot.png',
+  },
   SubmitJobsRequest: {
     description: 'One job, or many',
     oneOf: [
