@@ -87,6 +87,35 @@ describe('files of a job that are stored anew', () => {
     expect(await awaitFinal(alice, [jid], 30_000)).toMatchObject([{ status: 'Done' }]);
   });
 
+  it('go elsewhere where an element does not say that it has removed those of an earlier attempt', async () => {
+    await bulk(alice, { kind: 'file', path: '/vo/out/taken', size: 1, replicas: [{ se: 'SE-X' }] });
+    const OutputData = ['f', { name: 'g', path: '/vo/out/taken' }];
+    const [jid = 0] = await submit(alice, [shell('echo > f; echo > g', { OutputData })]);
+    expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Failed' }]);
+    const name = Buffer.from('/vo/out/taken').toString('base64url');
+    expect((await alice.delete(`/filecatalogue/file/${name}`)).status).toBeLessThan(300);
+    const { keep } = a;
+    a.play((response, request) =>
+      request.method === 'DELETE' ? void response.destroy() : keep(response, request),
+    );
+    expect((await alice.post(`/jobs/${jid}/reschedule`)).status).toBe(200);
+    expect(await awaitFinal(alice, [jid], 30_000)).toMatchObject([{ status: 'Done' }]);
+    a.play(keep);
+    const path = `${homeOf(jid)}/f`;
+    expect([a.kept.has(path), storages[1].kept.has(path)]).toEqual([true, true]);
+    // The key of the first attempt may still bring bytes to the first element.
+    const rows = await grid.sql(
+      `select path, state, due_at > now() + interval '800 s' as is_late from catalogue_bytes where jid = $1`,
+      [jid],
+    );
+    expect(rows).toEqual([{ path, state: 'removing', is_late: true }]);
+    await grid.sql('update catalogue_bytes set due_at = now() where jid = $1', [jid]);
+    await eventually(
+      () => Promise.resolve(!a.kept.has(path)),
+      'what the first attempt has left to go',
+    );
+  });
+
   it('have not arrived when they were let in anew while somebody looked at them', async () => {
     const site = 'WORKERS.looks';
     await addWorkerSite(grid, site);

@@ -9,23 +9,15 @@ import type { FilePut } from '../writing/catalogue-line.js';
 import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
 import { principalOf, type JobOwner } from './job-owner.js';
 import { ElementAwayError, OutputElements } from './output-elements.service.js';
-import {
-  KEY_SECONDS,
-  OutputPlaces,
-  type OpenedOutput,
-  type OutputFile,
-} from './output-places.service.js';
+import { OutputPlaces, type OpenedOutput, type OutputFile } from './output-places.service.js';
 import {
   bytesOfJob,
-  giveUp,
   noteArrived,
   runsWithBytes,
   type BytesRun,
   type RunBytes,
 } from './run-bytes.repository.js';
 
-/** So long after its end storages may still take it. */
-const LATE_MS = 120_000;
 /** Elements that are looked at for one request. */
 const AT_ONCE = 8;
 
@@ -135,9 +127,8 @@ export class JobOutputs {
     return runsWithBytes(this.database, after);
   }
 
-  /** Nobody waits for these runs: their bytes are removed when nothing lets more of them in. */
-  async abandon(runs: readonly BytesRun[]): Promise<void> {
-    const due = new Date(this.clock.now() + KEY_SECONDS * 1000 + LATE_MS);
-    await this.database.transaction((transaction) => giveUp(transaction, runs, due));
+  /** Nobody waits for these runs. */
+  abandon(runs: readonly BytesRun[]): Promise<void> {
+    return this.places.abandon(runs);
   }
 }

@@ -14,6 +14,7 @@ import {
   bytesOfJob,
   claimLeft,
   forgetOf,
+  giveUp,
   holdsPath,
   leave,
   letRunIn,
@@ -26,6 +27,8 @@ import { StorageKeys, type Key, type KeyPlace } from './storage-keys.js';
 
 /** Of what lets bytes of runs in. */
 export const KEY_SECONDS = 900;
+/** So long after its end storages may still take bytes. */
+const LATE_MS = 120_000;
 const AT_ONCE = 8;
 /** Longer than a request needs to look at an element and to clean a place there; another one for the same file waits so long. */
 const LEASE_MS = 90_000;
@@ -54,11 +57,12 @@ export type OpenedOutput = { path: string } & (
   | { fault: string }
 );
 
-/** A file of a run, and whose it is. */
+/** A file of a run, whose it is, and what earlier tries have left of it. */
 interface OwnOutput {
   principal: Principal;
   run: BytesRun;
   file: OutputFile;
+  left: readonly RunBytes[];
 }
 
 /** A file, where its bytes are awaited. */
@@ -90,15 +94,14 @@ export class OutputPlaces {
     files: readonly OutputFile[],
   ): Promise<OpenedOutput[]> {
     await this.makeHome(principal, files);
-    const known = new Map<string, RunBytes[]>();
-    for (const bytes of await bytesOfJob(this.database, run.jid)) {
-      known.set(bytes.path, [...(known.get(bytes.path) ?? []), bytes]);
-    }
+    const known = await this.bytesOf(run);
     const opened = new Map<string, OpenedOutput>();
     const awaited: Awaited[] = [];
     await pLimit(AT_ONCE).map(files, async (file) => {
-      const one = { principal, run, file };
-      const found = await this.placeOf(one, known.get(file.path) ?? []);
+      const all = known.get(file.path) ?? [];
+      const own = all.find(({ state }) => state === 'arriving');
+      const left = all.filter(({ state }) => state === 'removing');
+      const found = await this.placeOf({ principal, run, file, left }, own);
       if ('element' in found) awaited.push(found);
       else opened.set(file.path, found);
     });
@@ -106,14 +109,35 @@ export class OutputPlaces {
     return files.flatMap(({ path }) => opened.get(path) ?? []);
   }
 
+  /** What belongs to the job, by path: what arrives for the run, and what is to be removed. */
+  private async bytesOf(run: BytesRun): Promise<Map<string, RunBytes[]>> {
+    const all = await bytesOfJob(this.database, run.jid);
+    const earlier = all.filter(
+      ({ attempt, state }) => attempt !== run.attempt && state === 'arriving',
+    );
+    if (earlier.length > 0) {
+      const attempts = [...new Set(earlier.map(({ attempt }) => attempt))];
+      await this.abandon(attempts.map((attempt) => ({ jid: run.jid, attempt })));
+      return this.bytesOf(run);
+    }
+    const byPath = new Map<string, RunBytes[]>();
+    for (const bytes of all) byPath.set(bytes.path, [...(byPath.get(bytes.path) ?? []), bytes]);
+    return byPath;
+  }
+
+  /** Nobody waits for these runs: their bytes are removed when nothing lets more of them in. */
+  async abandon(runs: readonly BytesRun[]): Promise<void> {
+    const due = new Date(this.clock.now() + KEY_SECONDS * 1000 + LATE_MS);
+    await this.database.transaction((transaction) => giveUp(transaction, runs, due));
+  }
+
   /** Where the bytes of a file go, that they are there, or why they go nowhere. */
   private async placeOf(
     one: OwnOutput,
-    known: readonly RunBytes[],
+    own: RunBytes | undefined,
   ): Promise<Awaited | OpenedOutput> {
-    const { run, file } = one;
+    const { file } = one;
     const { path } = file;
-    const own = known.find(({ attempt, state }) => attempt === run.attempt && state === 'arriving');
     if (own?.has_arrived) {
       const isSame = BigInt(own.size) === BigInt(file.size) && own.sha256 === file.sha256;
       return isSame
@@ -123,10 +147,6 @@ export class OutputPlaces {
     try {
       const fault = filePathFault(path);
       if (fault !== undefined) return { path, fault: `${path} ${fault}` };
-      for (const bytes of known) {
-        // An earlier attempt of the job, whose bytes nobody waits for.
-        if (bytes.attempt !== run.attempt) await this.removeNow(bytes, file.failed);
-      }
       return await this.hold(one, own !== undefined);
     } catch (error) {
       if (error instanceof ElementAwayError) return { path, se: error.se, away: error.message };
@@ -136,22 +156,18 @@ export class OutputPlaces {
   }
 
   /** Holds the path at the first element where nothing is in the way. */
-  private async hold(
-    { principal, run, file }: OwnOutput,
-    isHeld: boolean,
-  ): Promise<Awaited | OpenedOutput> {
+  private async hold(one: OwnOutput, isHeld: boolean): Promise<Awaited | OpenedOutput> {
+    const { run, file } = one;
     const { path } = file;
     const tried = new Set(file.failed);
     const faults: string[] = [];
     if (!isHeld) {
-      const first = await this.elements.next(principal.vo, file, tried);
+      const first = await this.next(one, tried, faults);
       if (typeof first === 'string') return { path, fault: first };
-      await this.reserve(principal, run, file, await this.idOf(first.name)).catch(
-        async (error: unknown) => {
-          // An earlier request that goes on has the path for the same run.
-          if (!(await holdsPath(this.database, run, path))) throw error;
-        },
-      );
+      await this.reserve(one, first).catch(async (error: unknown) => {
+        // An earlier request that goes on has the path for the same run.
+        if (!(await holdsPath(this.database, run, path))) throw error;
+      });
     }
     const until = new Date(this.clock.now() + LEASE_MS);
     const work = { path, now: new Date(this.clock.now()), until };
@@ -159,35 +175,62 @@ export class OutputPlaces {
     for (;;) {
       const se = held && (await this.nameOf(held.se_id));
       if (!held || se === undefined) return { path, se: '', away: BUSY };
-      if (!tried.has(se)) {
-        const { id, removals } = held;
-        const fault = await this.elements
-          .makeWay(se, path, removals > 0)
-          .catch(async (error: unknown) => {
-            await leave(this.database, id, work);
-            throw error;
-          });
-        if (fault === undefined) {
-          const isIn = await letRunIn(this.database, id, work, new Date(this.clock.now()));
-          return isIn ? await this.awaitedAt(file, se) : { path, se, away: BUSY };
-        }
-        faults.push(fault);
-        tried.add(se);
-      }
-      const next = await this.elements.next(principal.vo, file, tried);
-      if (typeof next === 'string') return { path, fault: [...faults, next].join('; ') };
-      const seId = await this.idOf(next.name);
       try {
+        if (!tried.has(se)) {
+          const fault = await this.elements.makeWay(se, path, held.removals > 0);
+          if (fault === undefined) {
+            const now = new Date(this.clock.now());
+            const isIn = await letRunIn(this.database, held.id, work, now);
+            return isIn ? await this.awaitedAt(file, se) : { path, se, away: BUSY };
+          }
+          faults.push(fault);
+          tried.add(se);
+        }
+        const seId = await this.next(one, tried, faults);
+        if (typeof seId === 'string') return { path, fault: seId };
         held = await this.database.transaction((transaction) =>
           moveBytes(transaction, run, { ...work, seId }),
         );
       } catch (error) {
-        if (!(error instanceof Problem) || error.code !== 'catalogue.being-removed') throw error;
-        // An earlier try was there, of which a worker that was started anew knows nothing.
-        faults.push(`${error.detail} at ${next.name}`);
-        tried.add(next.name);
+        if (held) await leave(this.database, held.id, work);
+        throw error;
       }
     }
+  }
+
+  /** The number of the first element where nothing that the job has left is in the way; or why there is none. */
+  private async next(
+    { principal, run, file, left }: OwnOutput,
+    tried: Set<string>,
+    faults: string[],
+  ): Promise<number | string> {
+    for (;;) {
+      const element = await this.elements.next(principal.vo, file, tried);
+      if (typeof element === 'string') return [...faults, element].join('; ');
+      const { name } = element;
+      const seId = await this.idOf(name);
+      const bytes = left.find(({ se_id: id }) => id === seId);
+      const fault = bytes && (await this.clear(name, bytes, run));
+      if (fault === undefined) return seId;
+      faults.push(fault);
+      tried.add(name);
+    }
+  }
+
+  /** Why what an earlier try has left there is in the way. Throws ElementAwayError while that cannot be said. */
+  private async clear(
+    se: string,
+    { id, path, attempt, removals }: RunBytes,
+    run: BytesRun,
+  ): Promise<string | undefined> {
+    // Of the same attempt: the element was given up, of which a worker that was started anew knows nothing.
+    if (attempt === run.attempt) return `Bytes of ${path} are being removed at ${se}`;
+    const now = new Date(this.clock.now());
+    const until = new Date(now.getTime() + LEASE_MS);
+    if (!(await claimLeft(this.database, { id, now, until }))) throw new ElementAwayError(se, BUSY);
+    const fault = removals === 0 ? undefined : await this.elements.makeWay(se, path, true);
+    if (fault === undefined) await forgetOf(this.database, id);
+    return fault;
   }
 
   private async idOf(se: string): Promise<number> {
@@ -202,9 +245,7 @@ export class OutputPlaces {
   }
 
   private async reserve(
-    principal: Principal,
-    { jid, attempt }: BytesRun,
-    { path, size, adler32, sha256 }: OutputFile,
+    { principal, run: { jid, attempt }, file: { path, size, adler32, sha256 } }: OwnOutput,
     seId: number,
   ): Promise<void> {
     const line: FileReserve = {
@@ -232,29 +273,6 @@ export class OutputPlaces {
       const key = keys.get(url);
       return key ? { path, se: element.name, url, ...key } : { path, fault: 'nothing lets it in' };
     });
-  }
-
-  /** Throws ElementAwayError, and Problem 409 once that element has been given up. */
-  private async removeNow(
-    { id, path, se_id: seId, removals }: RunBytes,
-    failed: readonly string[],
-  ): Promise<void> {
-    const se = await this.nameOf(seId);
-    const refuse = (fault: string): never => {
-      const text = `${path} of an earlier attempt cannot be removed: ${fault}`;
-      throw new Problem('catalogue.being-removed', text);
-    };
-    if (failed.includes(se)) refuse(`${se} is away`);
-    const [now, until] = [0, LEASE_MS].map((later) => new Date(this.clock.now() + later)) as [
-      Date,
-      Date,
-    ];
-    if (!(await claimLeft(this.database, { id, now, until }))) {
-      throw new ElementAwayError(se, BUSY);
-    }
-    const fault = removals === 0 ? undefined : await this.elements.makeWay(se, path, true);
-    if (fault !== undefined) refuse(fault);
-    await forgetOf(this.database, id);
   }
 
   /** Makes the directory of the owner where files are to be stored in it, and it is not there yet. */

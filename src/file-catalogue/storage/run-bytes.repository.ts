@@ -131,15 +131,15 @@ export async function moveBytes(
   return row;
 }
 
-/** Takes the bytes of an earlier attempt, for whom asks alone until the other time; false where somebody removes them. */
+/** Takes bytes that are to be removed, for whom asks alone until the other time; false where somebody else has them. */
 export async function claimLeft(
   source: Queryable,
   { id, now, until }: { id: number | bigint; now: Date; until: Date },
 ): Promise<boolean> {
   const count = await source.execute({
     name: 'catalogue-bytes-claim-left',
-    text: `update catalogue_bytes set state = 'removing', due_at = $3, worked_until = $3
-           where id = $1 and (state = 'arriving' or worked_until is null or worked_until <= $2)`,
+    text: `update catalogue_bytes set due_at = greatest(due_at, $3), worked_until = $3
+           where id = $1 and state = 'removing' and (worked_until is null or worked_until <= $2)`,
     values: [String(id), now, until],
   });
   return count === 1;

@@ -16,6 +16,7 @@ import {
   beingRemoved,
   bytesBelow,
   isFor,
+  isLeftBy,
   metadataConflict,
   pathTaken,
   refuseNewNames,
@@ -46,7 +47,7 @@ export const DEFAULT_MODE = 0o775;
 const MAX_FREE_VALUE_BYTES = 4096;
 const MAX_METADATA_KEYS = 256;
 
-type Owned = Ownership & { path: string };
+type Owned = Ownership & Pick<FileReserve, 'path' | 'run'> & { seId?: number };
 
 /** The deepest directory on a way that the caller sees, and the path of what may not be seen below it. */
 interface Seen {
@@ -105,7 +106,7 @@ export class BatchRules {
       refuseNewNames(line.path, nearest.path);
       this.refuseValueConflicts(line.path, nearest, values);
       if (hidden !== undefined) throw pathTaken(hidden, 'taken');
-      this.refuseHeld(line.path, nearest);
+      this.refuseHeld(line, nearest);
       const made = this.makeDirectories(line.path, nearest, line);
       for (const [field, value] of values) made.setValue(field.id, value);
       return 'created';
@@ -202,7 +203,7 @@ export class BatchRules {
   /** Makes the directories of a new file. */
   private makeWay(line: Owned, { nearest, hidden }: FilePlace, arrived?: number | bigint): void {
     if (hidden !== undefined) throw pathTaken(hidden, 'taken');
-    this.refuseHeld(line.path, nearest, arrived);
+    this.refuseHeld(line, nearest, arrived);
     if (this.state.aboveBytes.has(line.path)) throw bytesBelow(line.path);
     const parent = parentPath(line.path);
     if (nearest.path !== parent)
@@ -210,7 +211,8 @@ export class BatchRules {
   }
 
   /** Nothing is made where bytes are that belong to no file, but the file whose they are. */
-  private refuseHeld(path: string, nearest: DirectoryState, arrived?: number | bigint): void {
+  private refuseHeld(line: Owned, nearest: DirectoryState, arrived?: number | bigint): void {
+    const { path } = line;
     if (arrived !== undefined) {
       const own = this.state.bytes.get(path)?.find(({ id }) => id === arrived);
       if (own?.state === 'arriving') return;
@@ -218,7 +220,7 @@ export class BatchRules {
     }
     for (const above of pathChain(path)) {
       if (above.length <= nearest.path.length) continue;
-      const held = this.state.bytes.get(above) ?? [];
+      const held = (this.state.bytes.get(above) ?? []).filter((bytes) => !isLeftBy(bytes, line));
       if (held.some(({ state }) => state === 'arriving')) throw pathTaken(above, 'being uploaded');
       if (held.length > 0) throw beingRemoved(above);
     }

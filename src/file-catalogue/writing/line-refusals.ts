@@ -34,6 +34,15 @@ export function isFor({ se_id: seId, size, md5 }: HeldBytes, line: FileReserve):
   return seId === line.seId && isSameSize && md5 === (line.md5 ?? null);
 }
 
+/** True for what a job has left at another storage element. */
+export function isLeftBy(
+  { path, jid, state, se_id: seId }: HeldBytes,
+  line: Pick<FileReserve, 'path' | 'run'> & { seId?: number },
+): boolean {
+  const isOwn = line.run !== undefined && jid !== null && BigInt(jid) === BigInt(line.run.jid);
+  return isOwn && state === 'removing' && path === line.path && seId !== line.seId;
+}
+
 /** Names that are there already may have what new ones may not. */
 export function refuseNewNames(path: string, there: string): void {
   const fault = namesBelow(there, path).map(newNameFault).find(Boolean);

@@ -4,13 +4,23 @@ import { adlerOf, KeepingStorage } from '../storage/keeping-storage.js';
 /** What a storage may do wrong and still take the file a little later, when it is asked again. */
 export const PASSING_FAULTS = ['away', 'slow', 'busy', 'cuts', 'mute'] as const;
 /** What makes it lose a file to the next storage. */
-export const REFUSING_FAULTS = ['full', 'half', 'nothing', 'lies', 'blind', 'hangs'] as const;
+export const REFUSING_FAULTS = [
+  'full',
+  'half',
+  'nothing',
+  'lies',
+  'blind',
+  'hangs',
+  'ended',
+] as const;
 
 export type StorageFault =
   | (typeof PASSING_FAULTS)[number]
-  /** Answers 507, keeps half; answers 201, keeps half, or nothing; tells wrong checksums; answers 500 to HEAD; lets DELETE wait, does it later. */
+  /** Answers 507, keeps half; answers 201, keeps half, or nothing; tells wrong checksums; answers 500 to HEAD; lets DELETE wait, does it later; takes tokens for over, in the middle of a file. */
   | (typeof REFUSING_FAULTS)[number];
 
+/** Of the answer to a file. */
+const STATUS_OF: Readonly<Record<string, number>> = { full: 507, ended: 401 };
 const DRIP_MS = 250;
 /** A look takes up to so long: one file after the other, in any order. */
 const SLOW_MS = 3_000;
@@ -65,6 +75,7 @@ export class FaultyStorage extends KeepingStorage {
     if (method === 'HEAD' && fault === 'busy') return void response.writeHead(503).end();
     if (method === 'HEAD' && fault === 'blind') return void response.writeHead(500).end();
     if (method === 'HEAD' && fault === 'slow') await pause(SLOW_MS * Math.random());
+    if (method === 'GET' && fault === 'ended') return void response.writeHead(401).end();
     if (method === 'GET' && fault === 'slow') return this.drip(response, request);
     if (method === 'DELETE' && fault === 'hangs' && this.opens(request, 'modify')) {
       const work = pause(this.lateMs).then(() => {
@@ -98,9 +109,9 @@ export class FaultyStorage extends KeepingStorage {
       if (fault === 'cuts' && mine.length >= half) break;
     }
     if (fault === 'cuts' || fault === 'mute') return void response.destroy();
-    if (fault === 'half' || fault === 'full') keep(mine.subarray(0, half));
+    if (fault === 'half' || fault === 'full' || fault === 'ended') keep(mine.subarray(0, half));
     if (fault === 'nothing' && this.kept.get(url) === mine) this.kept.delete(url);
-    response.writeHead(fault === 'full' ? 507 : 201).end();
+    response.writeHead(STATUS_OF[fault ?? ''] ?? 201).end();
   }
 
   private async drip(response: ServerResponse, request: IncomingMessage): Promise<void> {
