@@ -169,6 +169,34 @@ describe('bytes that are removed from storage elements', () => {
     expect((await alice.delete(routes.file('/vo/in/named'))).body.removing).toBeUndefined();
   });
 
+  it('are not forgotten when their element has left the registry', async () => {
+    const path = '/vo/in/left';
+    await upload(path, 'SE-B');
+    const [element] = await grid.sql<{ url: string; position: number }>(
+      `delete from registry_storage_element where name = 'SE-B' returning url, position`,
+    );
+    const deleted = await alice.delete(routes.file(path));
+    expect([deleted.status, deleted.body]).toEqual([200, { path, deleted: true, removing: true }]);
+    await due(path);
+    const faults = () => grid.sql<{ fault: string }>('select fault from catalogue_bytes');
+    const fault = await eventually(
+      async () => (await faults())[0]?.fault || undefined,
+      'the fault',
+    );
+    expect(fault).toBe(
+      'SE-B has no address: add it to the registry again, with removes: false if its bytes are to stay',
+    );
+    await grid.sql(
+      `insert into registry_storage_element (name, position, url, kind, vos, removes)
+       values ('SE-B', $1, $2, 'webdav', '{vo}', false)`,
+      [element?.position, element?.url],
+    );
+    await due(path);
+    await gone(path);
+    expect(b.kept.has(path)).toBe(true);
+    await grid.sql(`update registry_storage_element set removes = null where name = 'SE-B'`);
+  });
+
   it('are removed once more when they may have come late', async () => {
     const path = '/vo/in/slow';
     const answer = await create(alice, [path], { seconds: 60 });

@@ -100,10 +100,10 @@ export class CataloguePolicy {
     return { userId, groupId, managedPath: EVERYTHING, readsAll: true, ...NO_BORDER };
   }
 
-  /** The numbers of the storage elements that lose the bytes of a file that is deleted, if they came through this service. */
-  async losingElements(): Promise<ReadonlySet<number>> {
-    const elements = (await this.registry.current()).storageElements().filter(removesBytes);
-    const names = elements.map(({ name }) => name);
+  /** The numbers of the storage elements that keep the bytes of a file that is deleted, although they came through this service. */
+  async keepingElements(): Promise<ReadonlySet<number>> {
+    const elements = (await this.registry.current()).storageElements();
+    const names = elements.filter((element) => !removesBytes(element)).map(({ name }) => name);
     const ids = await this.names.ensure('se', names);
     return new Set(names.flatMap((name) => ids.get(name) ?? []));
   }

@@ -34,6 +34,9 @@ const MAX_PAUSE_MS = 3_600_000;
 const LATE_MS = 3_720_000;
 const SAID_EVERY_MS = 3_600_000;
 
+const NO_ADDRESS =
+  'has no address: add it to the registry again, with removes: false if its bytes are to stay';
+
 /** An element that does not answer: nothing is removed there before then. */
 interface Pause {
   until: number;
@@ -106,12 +109,12 @@ export class StorageRemovals implements OnApplicationBootstrap, OnModuleDestroy 
     const se = this.names.nameOf(seId);
     try {
       const element = (await this.registry.current()).storageElement(se);
-      const stays = removals === 0 || (element && hasAddress(element) && !removesBytes(element));
+      const stays = removals === 0 || (element && !removesBytes(element));
       if (stays || (await this.areOfFile(bytes))) {
         await forgetBytes(this.database, id);
         return;
       }
-      if (!element || !hasAddress(element)) throw new Error(`${se} has no address`);
+      if (!element || !hasAddress(element)) throw new Error(`${se} ${NO_ADDRESS}`);
       const signal = AbortSignal.any([this.end.signal, AbortSignal.timeout(REMOVAL_MS)]);
       await this.elements.remove(element, path, signal);
       this.pauses.delete(seId);

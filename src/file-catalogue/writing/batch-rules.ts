@@ -68,8 +68,8 @@ export interface BatchContext {
   actor: Actor;
   policy: CataloguePolicy;
   fields: ReadonlyMap<string, MetadataField>;
-  /** Numbers of the storage elements that lose the bytes of files that are deleted. */
-  losingBytes: ReadonlySet<number>;
+  /** Numbers of the storage elements that keep the bytes of files that are deleted. */
+  keepingBytes: ReadonlySet<number>;
 }
 
 /**
@@ -277,7 +277,7 @@ export class BatchRules {
       return 'removing';
     }
     const { lent, owner_id: ownerId } = file as FileData;
-    const losing = lent?.ses.filter((se) => this.context.losingBytes.has(se)) ?? [];
+    const losing = lent?.ses.filter((se) => !this.context.keepingBytes.has(se)) ?? [];
     this.state.setFile(path, undefined);
     for (const seId of losing) {
       this.state.drop({ path, ownerId, seId, dueAt: lent?.until as Date });

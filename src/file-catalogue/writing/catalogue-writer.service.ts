@@ -122,9 +122,9 @@ export class CatalogueWriter {
     lines: readonly EntryLine[],
     after?: (transaction: Transaction) => Promise<void>,
   ): Promise<LineOutcome[]> {
-    const losing = await this.losingElements(lines);
+    const keeping = await this.keepingElements(lines);
     return this.inBatch(async (transaction) => {
-      const outcomes = await this.tryBatch(transaction, actor, { lines, losing });
+      const outcomes = await this.tryBatch(transaction, actor, { lines, keeping });
       const refused = outcomes.find((outcome) => outcome instanceof Problem);
       if (refused) throw refused;
       await after?.(transaction);
@@ -138,13 +138,13 @@ export class CatalogueWriter {
   }
 
   private async applyBatch(actor: Actor, lines: readonly EntryLine[]): Promise<LineOutcome[]> {
-    const losing = await this.losingElements(lines);
-    return this.inBatch((transaction) => this.tryBatch(transaction, actor, { lines, losing }));
+    const keeping = await this.keepingElements(lines);
+    return this.inBatch((transaction) => this.tryBatch(transaction, actor, { lines, keeping }));
   }
 
-  private async losingElements(lines: readonly EntryLine[]): Promise<ReadonlySet<number>> {
+  private async keepingElements(lines: readonly EntryLine[]): Promise<ReadonlySet<number>> {
     const deletes = lines.some(({ kind, op }) => kind === 'file' && op === 'delete');
-    return deletes ? this.policy.losingElements() : new Set();
+    return deletes ? this.policy.keepingElements() : new Set();
   }
 
   /** Does it in a transaction, and anew where somebody else was quicker. */
@@ -165,7 +165,7 @@ export class CatalogueWriter {
   private async tryBatch(
     transaction: Transaction,
     actor: Actor,
-    { lines, losing: losingBytes }: { lines: readonly EntryLine[]; losing: ReadonlySet<number> },
+    { lines, keeping: keepingBytes }: { lines: readonly EntryLine[]; keeping: ReadonlySet<number> },
   ): Promise<LineOutcome[]> {
     const names = metadataKeys(lines);
     const losing = losingValues(lines);
@@ -180,7 +180,7 @@ export class CatalogueWriter {
     const state = await lockAndRead(transaction, plan);
     if (fieldIds.length > 0) await this.refuseChangedFields(transaction, names, fields);
     refuseUnlockedFields(state, losing, fieldIds);
-    const rules = new BatchRules(state, { actor, policy: this.policy, fields, losingBytes });
+    const rules = new BatchRules(state, { actor, policy: this.policy, fields, keepingBytes });
     const outcomes = lines.map((line) => rules.apply(line));
     await writeChanges(transaction, state, types);
     await eventsOf(state).write(transaction, this.log);

@@ -45,8 +45,8 @@ export function takesFilesOf(element: StorageElement, vo: string | undefined): b
 }
 
 /** True for one where the service removes the bytes of files that are deleted. */
-export function removesBytes({ url, removes }: StorageElement): boolean {
-  return url !== undefined && removes !== false;
+export function removesBytes({ removes }: StorageElement): boolean {
+  return removes !== false;
 }
 
 /** The directory of the catalogue that lies at its `url`. */
