@@ -15,13 +15,13 @@ const PAGE = 'docs/how-to/storage.md';
 const XROOTD = fileURLToPath(new URL('../support/storage/own-network-xrootd.mjs', import.meta.url));
 const clients = {
   met: packages.met && ['gfal-copy', 'davix-get', 'rclone'].every(has),
-  name: `${packages.name}, gfal2-util-scripts, gfal2-plugin-http, davix, rclone`,
+  name: `${packages.name}, gfal2-util-scripts, gfal2-plugin-http, davix, rclone, python3-venv`,
 };
 
 const hasPackages = describeWith(clients);
 const withStorages = hasPackages === describe ? describeOn(namespaces) : hasPackages;
 
-withStorages('two storage servers, as their page says', () => {
+withStorages('storage servers, as their page says', () => {
   const blocks = blocksOf(PAGE);
   const name = `t_page_${randomBytes(6).toString('hex')}`;
   let gridHome: string;
@@ -34,12 +34,15 @@ withStorages('two storage servers, as their page says', () => {
     await onServer(`create database "${name}" template template_grid`);
     const ending = new AbortController();
     const aging = ageFiles(ending.signal);
-    const [port = 0, a, b] = await freePorts(3);
+    const [port = 0, a, b, s3] = await freePorts(4);
     const own = { GRID_PORT: `${port}`, DATABASE_URL: databaseUrl(name), GRID_DEMO: 'true' };
-    const env = { ...own, A: `localhost:${a}`, B: `localhost:${b}` };
-    result = await runPage(blocks, { gridHome, port, programs, env, deadlineMs: 180_000 });
-    ending.abort();
-    await aging;
+    const env = { ...own, A: `localhost:${a}`, B: `localhost:${b}`, STORE: `localhost:${s3}` };
+    try {
+      result = await runPage(blocks, { gridHome, port, programs, env, deadlineMs: 200_000 });
+    } finally {
+      ending.abort();
+      await aging;
+    }
   });
   afterAll(async () => {
     await onServer(`drop database if exists "${name}" with (force)`);
@@ -69,6 +72,6 @@ withStorages('two storage servers, as their page says', () => {
       const matches = isShown(text, told, mark.words === 'exact');
       expect({ line, text: matches ? text : told }).toEqual({ line, text });
     }
-    expect(result.left).toEqual(['draw.json', 'draw.sh', 'storage/']);
+    expect(result.left).toEqual(['draw-s3.json', 'draw.json', 'draw.sh', 'storage/']);
   });
 });

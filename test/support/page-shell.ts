@@ -80,7 +80,7 @@ export async function runPage(blocks: Block[], setting: PageSetting): Promise<Pa
 }
 
 async function leftIn(folder: string): Promise<string[]> {
-  const home = ['.cache', '.config', '.npm']; // the reader's home lies elsewhere
+  const home = ['.cache', '.config', '.npm', '.rustup']; // the reader's home lies elsewhere; pip asks a rustc for its version
   return (await readdir(folder, { withFileTypes: true }))
     .filter(({ name }) => !OF_THE_TEST.has(name) && !home.includes(name))
     .filter(({ name }) => !name.startsWith('.background-'))
