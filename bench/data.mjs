@@ -110,10 +110,10 @@ export const figures = [
     floor: `curl --parallel-max ${PARALLEL}, which compares nothing`,
     async prepare(bench) {
       const site = await bench.once('data', () => siteOf(bench));
-      const command = `for n in $(seq ${FILES}); do head -c ${BYTES} /dev/zero > $n.out; done`;
+      const command = `for n in $(seq ${FILES}); do head -c ${BYTES} /dev/zero > $n.dat; done`;
       const manifest = {
         ...{ Executable: '/bin/sh', Arguments: ['-c', command], OutputSandbox: [] },
-        OutputData: ['*.out'],
+        OutputData: ['*.dat'],
       };
       const clean = async () => {
         for (const name of await readdir(join(site.directory, 'vo')))

@@ -56,6 +56,22 @@ describe('bytes that are sent to a storage', () => {
     expect(request?.headers['transfer-encoding']).toBeUndefined();
   });
 
+  it('go over one connection, but not where the storage answers before it has read them', async () => {
+    const ports = () => new Set(asked.map(({ socket }) => socket.remotePort)).size;
+    for (let count = 0; count < 3; count += 1) await send([TEXT]);
+    expect([asked.length, ports()]).toEqual([3, 1]);
+    const large = Buffer.alloc(5_000_000);
+    answer = (_, response) => response.writeHead(507).end();
+    for (let count = 0; count < 2; count += 1)
+      await expect(send([large], large.length)).rejects.toThrow('it is full (507)');
+    expect(ports()).toBeGreaterThan(1);
+    asked = [];
+    answer = (request, response) =>
+      request.resume().on('end', () => response.writeHead(201).end('x'.repeat(100_000)));
+    for (let count = 0; count < 2; count += 1) await send([TEXT]);
+    expect(ports()).toBe(2);
+  });
+
   it('are what was said of them, or none', async () => {
     const fault = { kind: 'other', message: 'the file has changed meanwhile' };
     const whole: Buffer[] = [];

@@ -7,6 +7,7 @@ import { Adler32 } from './adler32.js';
 import { ReplicaFault, type Address } from './replica-bytes.js';
 
 const MAX_HOPS = 5;
+const MAX_ANSWER_BYTES = 65_536;
 const OF_CERTIFICATES = /^(CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|ERR_TLS)/;
 const TEXTS: Record<number, string> = {
   403: 'something lies there already, or it does not accept tokens of this service',
@@ -71,6 +72,15 @@ export async function sendBytes(
   throw new ReplicaFault('away', 'it sends elsewhere again and again');
 }
 
+/** Gives up on one that says more than there is to say. */
+async function readToEnd(answer: AsyncIterable<Uint8Array>): Promise<void> {
+  let size = 0;
+  for await (const piece of answer) {
+    size += piece.length;
+    if (size > MAX_ANSWER_BYTES) return;
+  }
+}
+
 /** By the client of Node: that of undici writes the names of headers in small letters, among which xrootd 5.5.3 does not find the length. */
 async function put(
   target: URL,
@@ -101,11 +111,12 @@ async function put(
   };
   try {
     return await new Promise((resolve, reject) => {
-      // It may refuse before it has read everything.
       request.on('response', (answer) => {
-        answer.resume();
         const { statusCode: status = 0, headers: told } = answer;
-        resolve({ status, location: told.location });
+        const answered = (): void => resolve({ status, location: told.location });
+        // It may refuse before it has read everything; else the next file goes over the same connection.
+        if (request.writableFinished) void readToEnd(answer).then(answered, answered);
+        else answered();
       });
       request.on('error', reject);
       pipeline(source(), request).catch(reject);

@@ -26,7 +26,7 @@ import {
 import { StorageKeys, type Key, type KeyPlace } from './storage-keys.js';
 
 /** Of what lets bytes of runs in. */
-export const KEY_SECONDS = 900;
+const KEY_SECONDS = 900;
 /** So long after its end storages may still take bytes. */
 const LATE_MS = 120_000;
 const AT_ONCE = 8;
@@ -206,7 +206,8 @@ export class OutputPlaces {
   ): Promise<number | string> {
     for (;;) {
       const element = await this.elements.next(principal.vo, file, tried);
-      if (typeof element === 'string') return [...faults, element].join('; ');
+      if (typeof element === 'string')
+        return faults.length === 0 ? element : `${element}: ${faults.join('; ')}`;
       const { name } = element;
       const seId = await this.idOf(name);
       const bytes = left.find(({ se_id: id }) => id === seId);

@@ -20,6 +20,8 @@ const ALL_AT_ONCE = 32;
 const DIGESTS_AT_ONCE = 2;
 /** Files that are begun by one request: so many that a slow element answers for all of them in the time of a request. */
 const BEGUN_AT_ONCE = 32;
+/** So many of these requests of a run at once: while one is answered, files of others are read and sent. */
+const REQUESTS_AT_ONCE = 3;
 /** What lets a file in is asked for anew when so much of its time is over. */
 const USED_SHARE = 0.8;
 const MOST_FILES = 1_000;
@@ -90,14 +92,23 @@ export class OutputStore {
     if (names.size > MOST_FILES)
       throw new StoreFault(`there are ${names.size} files, at most ${MOST_FILES} are stored`);
     const all = [...names];
-    for (let from = 0; from < all.length; from += BEGUN_AT_ONCE) {
-      const some = await Promise.all(
-        all
-          .slice(from, from + BEGUN_AT_ONCE)
-          .map((name) => this.digesting(() => this.digest(finder, name, signal))),
-      );
-      await this.storeSome(order, finder, some, signal);
-    }
+    const ending = new AbortController();
+    const either = AbortSignal.any([signal, ending.signal]);
+    const starts = all.flatMap((_, index) => (index % BEGUN_AT_ONCE === 0 ? [index] : []));
+    await pLimit(REQUESTS_AT_ONCE).map(starts, async (from) => {
+      try {
+        either.throwIfAborted();
+        const some = await Promise.all(
+          all
+            .slice(from, from + BEGUN_AT_ONCE)
+            .map((name) => this.digesting(() => this.digest(finder, name, either))),
+        );
+        await this.storeSome(order, finder, some, either);
+      } catch (error) {
+        ending.abort(error); // and wait for the others
+      }
+    });
+    ending.signal.throwIfAborted();
     return missing;
   }
 
