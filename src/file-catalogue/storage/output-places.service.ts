@@ -94,7 +94,9 @@ export class OutputPlaces {
     files: readonly OutputFile[],
   ): Promise<OpenedOutput[]> {
     await this.makeHome(principal, files);
-    const known = await this.bytesOf(run);
+    let known = await this.bytesOf(run);
+    const fresh = files.filter(({ path }) => !known.has(path));
+    if (await this.holdAll(principal, run, fresh)) known = await this.bytesOf(run);
     const opened = new Map<string, OpenedOutput>();
     const awaited: Awaited[] = [];
     await pLimit(AT_ONCE).map(files, async (file) => {
@@ -245,15 +247,31 @@ export class OutputPlaces {
     return this.names.nameOf(seId);
   }
 
-  private async reserve(
-    { principal, run: { jid, attempt }, file: { path, size, adler32, sha256 } }: OwnOutput,
-    seId: number,
-  ): Promise<void> {
-    const line: FileReserve = {
-      ...{ kind: 'file', op: 'reserve', path, seId, size, endsAt: 'infinity' },
-      run: { jid, attempt, adler32, sha256 },
-    };
-    await this.writer.applyTogether(await this.policy.writerOf(principal), [line]);
+  /** Holds paths of which the job has nothing yet, in one transaction. False where that cannot be: each says why when it is held alone. */
+  private async holdAll(
+    principal: Principal,
+    run: BytesRun,
+    files: readonly OutputFile[],
+  ): Promise<boolean> {
+    if (files.length < 2) return false;
+    const lines: FileReserve[] = [];
+    for (const file of files) {
+      const element = await this.elements.next(principal.vo, file, new Set(file.failed));
+      if (typeof element === 'string' || filePathFault(file.path) !== undefined) return false;
+      lines.push(reservation(run, file, await this.idOf(element.name)));
+    }
+    try {
+      await this.writer.applyTogether(await this.policy.writerOf(principal), lines);
+      return true;
+    } catch (error) {
+      if (error instanceof Problem) return false;
+      throw error;
+    }
+  }
+
+  private async reserve({ principal, run, file }: OwnOutput, seId: number): Promise<void> {
+    const actor = await this.policy.writerOf(principal);
+    await this.writer.applyTogether(actor, [reservation(run, file, seId)]);
   }
 
   private async awaitedAt(file: OutputFile, se: string): Promise<Awaited> {
@@ -293,4 +311,16 @@ export class OutputPlaces {
     const { userId, groupId } = await this.policy.writerOf({ user, group, vo, ...rest });
     await this.writer.applyOne({ ...system, userId, groupId }, { ...directory, path: home });
   }
+}
+
+/** The path of a file, for bytes that a run stores there. */
+function reservation(
+  { jid, attempt }: BytesRun,
+  { path, size, adler32, sha256 }: OutputFile,
+  seId: number,
+): FileReserve {
+  return {
+    ...{ kind: 'file', op: 'reserve', path, seId, size, endsAt: 'infinity' },
+    run: { jid, attempt, adler32, sha256 },
+  };
 }

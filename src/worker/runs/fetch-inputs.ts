@@ -17,12 +17,15 @@ import {
 } from '#src/jobs/run/index.js';
 import { replicaBytes, ReplicaFault } from '#src/storage-client/index.js';
 import type { LocalRun } from './local-run.js';
+import { partsOf, untilFault } from './until-fault.js';
 import type { WorkerConfig } from './worker-config.js';
 
 /** Files that arrive at once for one run. */
 const AT_ONCE = 8;
 /** Files that are opened by one request. */
 const OPENED_AT_ONCE = 100;
+/** While one of these requests is answered, files of the other arrive. */
+const REQUESTS_AT_ONCE = 2;
 /** What opens a replica is asked for anew when it ends so soon. */
 const SPARE_MS = 60_000;
 /** Before what could not be had is tried again; after the last one the run goes back. */
@@ -45,7 +48,6 @@ export interface FetchParts {
 interface FetchOfRunParts extends Pick<FetchParts, 'clock' | 'logger' | 'service'> {
   storage: Session;
   pausesMs: readonly number[];
-  signal: AbortSignal;
   /** Throws InputsAwayError while the disk has no room for what is to come. */
   requireRoom: () => void;
   /** Told of bytes that are on the disk. */
@@ -88,12 +90,14 @@ export class InputFetcher {
     };
     const { parts, pausesMs } = this;
     const storage = parts.openStorage();
-    const what = { ...parts, storage, pausesMs, signal, requireRoom, arrived };
+    const what = { ...parts, storage, pausesMs, requireRoom, arrived };
     const one = new FetchOfRun(run, what);
     try {
-      for (let from = 0; from < fetched.length; from += OPENED_AT_ONCE) {
-        await one.fetch(fetched.slice(from, from + OPENED_AT_ONCE).map(({ path }) => path));
-      }
+      const paths = fetched.map(({ path }) => path);
+      const limit = pLimit(REQUESTS_AT_ONCE);
+      await untilFault(partsOf(paths, OPENED_AT_ONCE), { limit, signal }, (some, ends) =>
+        one.fetch(some, ends),
+      );
     } finally {
       this.promisedBytes -= left;
       await storage.close();
@@ -120,6 +124,7 @@ interface Round {
 class FetchOfRun {
   /** Path → the name in the directory of the run and the storage element that it came from. */
   readonly origins = new Map<string, { name: string; se: string }>();
+  private readonly fetching = pLimit(AT_ONCE);
   private readonly names: ReadonlyMap<string, string>;
   private readonly sandbox: ReadonlySet<string>;
 
@@ -132,11 +137,11 @@ class FetchOfRun {
     this.sandbox = new Set(fetchedPaths(manifest).sandbox);
   }
 
-  async fetch(paths: readonly string[]): Promise<void> {
-    const { pausesMs, signal } = this.parts;
+  async fetch(paths: readonly string[], signal: AbortSignal): Promise<void> {
+    const { pausesMs } = this.parts;
     const pauses = [...pausesMs];
     for (let missing = paths; ;) {
-      const faults = await this.tryWithRoom(missing);
+      const faults = await this.tryWithRoom(missing, signal);
       if (faults.size === 0) return;
       // What has brought something on is no try in vain.
       if (faults.size < missing.length) pauses.splice(0, pauses.length, ...pausesMs);
@@ -153,36 +158,33 @@ class FetchOfRun {
   }
 
   /** The same as `tryAll`, or that there is no room, which is no fault of a path. */
-  private async tryWithRoom(paths: readonly string[]): Promise<Map<string, string>> {
+  private async tryWithRoom(
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Map<string, string>> {
     try {
       this.parts.requireRoom();
     } catch (error) {
       if (!(error instanceof InputsAwayError)) throw error;
       return new Map([['', error.message]]);
     }
-    return this.tryAll(paths);
+    return this.tryAll(paths, signal);
   }
 
   /** Why those did not come that may come later. What ends one for good ends all, and nothing is under way any more when it is thrown. */
-  private async tryAll(paths: readonly string[]): Promise<Map<string, string>> {
-    const opened = new Map((await this.open(paths)).map((file) => [file.path, file]));
+  private async tryAll(
+    paths: readonly string[],
+    signal: AbortSignal,
+  ): Promise<Map<string, string>> {
+    const opened = new Map((await this.open(paths, signal)).map((file) => [file.path, file]));
     const faults = new Map<string, string>();
-    const end = new AbortController();
-    const signal = AbortSignal.any([this.parts.signal, end.signal]);
-    const round = { away: new Set<string>(), signal };
-    const fetchOne = async (path: string): Promise<void> => {
-      try {
-        signal.throwIfAborted();
-        const file = opened.get(path);
-        if (!file) throw this.faultOf(path, 'may not be read any more');
-        const fault = await this.tryOne(file, round);
-        if (fault !== undefined) faults.set(path, fault);
-      } catch (error) {
-        end.abort(error);
-      }
-    };
-    await pLimit(AT_ONCE).map(paths, fetchOne);
-    end.signal.throwIfAborted();
+    const away = new Set<string>();
+    await untilFault(paths, { limit: this.fetching, signal }, async (path, ends) => {
+      const file = opened.get(path);
+      if (!file) throw this.faultOf(path, 'may not be read any more');
+      const fault = await this.tryOne(file, { away, signal: ends });
+      if (fault !== undefined) faults.set(path, fault);
+    });
     return faults;
   }
 
@@ -198,7 +200,7 @@ class FetchOfRun {
         continue;
       }
       try {
-        await this.write(file, await this.fresh(file, source), signal);
+        await this.write(file, await this.fresh(file, source, signal), signal);
         this.origins.set(file.path, { name: this.nameOf(file.path), se });
         return undefined;
       } catch (error) {
@@ -214,14 +216,18 @@ class FetchOfRun {
   }
 
   /** What ends soon is asked for once more. */
-  private async fresh({ path }: OpenedFile, source: InputSource): Promise<InputSource> {
+  private async fresh(
+    { path }: OpenedFile,
+    source: InputSource,
+    signal: AbortSignal,
+  ): Promise<InputSource> {
     if (Date.parse(source.expires) - this.parts.clock.now() > SPARE_MS) return source;
-    const [file] = await this.open([path]);
+    const [file] = await this.open([path], signal);
     return file?.sources.find(({ se }) => se === source.se) ?? source;
   }
 
-  private open(paths: readonly string[]): Promise<OpenedFile[]> {
-    const { service, signal } = this.parts;
+  private open(paths: readonly string[], signal: AbortSignal): Promise<OpenedFile[]> {
+    const { service } = this.parts;
     return service.openFetched(this.run.order, paths, signal);
   }
 
@@ -235,7 +241,8 @@ class FetchOfRun {
     try {
       const { size, checksum } = file;
       for await (const piece of replicaBytes(storage, { ...source, size, checksum }, signal)) {
-        await handle.writeFile(piece);
+        for (let from = 0; from < piece.length;)
+          from += (await handle.write(piece, from)).bytesWritten;
         arrived(piece.length);
       }
       const { uid } = this.run;

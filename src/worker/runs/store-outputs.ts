@@ -12,6 +12,7 @@ import {
   storedNames,
 } from '#src/jobs/run/index.js';
 import { digestsOf, ReplicaFault, sendBytes, type Digests } from '#src/storage-client/index.js';
+import { partsOf, untilFault } from './until-fault.js';
 
 /** Files of one run that are sent at once. */
 const AT_ONCE = 8;
@@ -25,6 +26,7 @@ const REQUESTS_AT_ONCE = 3;
 /** What lets a file in is asked for anew when so much of its time is over. */
 const USED_SHARE = 0.8;
 const MOST_FILES = 1_000;
+const READ_BYTES = 262_144;
 const MOST_LOOKED_AT = 100_000;
 /** Before a file is sent again to an element that is away; after the last one the next element is tried. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 60_000, 60_000, 60_000];
@@ -91,24 +93,11 @@ export class OutputStore {
     }
     if (names.size > MOST_FILES)
       throw new StoreFault(`there are ${names.size} files, at most ${MOST_FILES} are stored`);
-    const all = [...names];
-    const ending = new AbortController();
-    const either = AbortSignal.any([signal, ending.signal]);
-    const starts = all.flatMap((_, index) => (index % BEGUN_AT_ONCE === 0 ? [index] : []));
-    await pLimit(REQUESTS_AT_ONCE).map(starts, async (from) => {
-      try {
-        either.throwIfAborted();
-        const some = await Promise.all(
-          all
-            .slice(from, from + BEGUN_AT_ONCE)
-            .map((name) => this.digesting(() => this.digest(finder, name, either))),
-        );
-        await this.storeSome(order, finder, some, either);
-      } catch (error) {
-        ending.abort(error); // and wait for the others
-      }
+    const limit = pLimit(REQUESTS_AT_ONCE);
+    await untilFault(partsOf([...names], BEGUN_AT_ONCE), { limit, signal }, async (some, ends) => {
+      const digested = some.map((name) => this.digesting(() => this.digest(finder, name, ends)));
+      await this.storeSome(order, finder, await Promise.all(digested), ends);
     });
-    ending.signal.throwIfAborted();
     return missing;
   }
 
@@ -247,6 +236,7 @@ async function* bytesOf(
     for await (const piece of handle.createReadStream({
       start: 0,
       end: info.size - 1,
+      highWaterMark: READ_BYTES,
       autoClose: false,
     })) {
       signal.throwIfAborted();
