@@ -90,6 +90,7 @@ export const SECTIONS = [
       'docs/design/jobs.md',
       'docs/design/running-jobs.md',
       'docs/design/file-catalogue.md',
+      'docs/design/data.md',
       'docs/design/webhooks.md',
       'docs/design/workers.md',
       'docs/design/clients.md',
