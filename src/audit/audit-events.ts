@@ -67,6 +67,10 @@ export const AUDIT_EVENTS = {
     text: 'Metadata of a file or directory was changed',
     details: ['kind', 'path'],
   },
+  'catalogue.removal-given-up': {
+    text: 'Bytes at a storage element are not removed any more: they stay where they are',
+    details: ['path', 'se'],
+  },
   'catalogue.field-declared': { text: 'A metadata field was declared', details: ['name', 'type'] },
   'catalogue.bulk': {
     text: 'Many changes in one request: registrations, deletions, owners and modes; `deleted` are among `updated`; the rest of an `interrupted` one was not applied',

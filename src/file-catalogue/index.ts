@@ -1,6 +1,9 @@
 export { CATALOGUE_SCHEMAS } from './openapi/catalogue.openapi.js';
 export { FileCatalogueModule } from './file-catalogue.module.js';
 export { StorageModule } from './storage.module.js';
+export { RemovalQueue } from './storage/removal-queue.service.js';
+export { ElementFault } from './storage/element-fault.js';
+export { StorageElements } from './storage/storage-elements.js';
 export { JobStorage } from './storage/job-storage.service.js';
 export { CatalogueStorageRights } from './namespace/storage-rights.service.js';
 export { NamespaceService } from './namespace/namespace.service.js';

@@ -11,6 +11,7 @@ import { JobStorage } from './storage/job-storage.service.js';
 import { ArrivedFiles } from './storage/arrived-files.service.js';
 import { RegistrationController } from './storage/registration.controller.js';
 import { StorageMetrics } from './storage/storage-metrics.js';
+import { RemovalQueue } from './storage/removal-queue.service.js';
 import { StorageRemovals } from './storage/storage-removals.service.js';
 import { S3Addresses } from './storage/s3-addresses.js';
 import { StorageElements } from './storage/storage-elements.js';
@@ -32,6 +33,7 @@ export class StorageModule {
         StorageUploads,
         ArrivedFiles,
         StorageRemovals,
+        RemovalQueue,
         StorageMetrics,
         StorageKeys,
         StorageElements,
@@ -41,7 +43,7 @@ export class StorageModule {
         OutputElements,
         OutputPlaces,
       ],
-      exports: [JobStorage],
+      exports: [JobStorage, RemovalQueue, StorageElements],
     };
   }
 }

@@ -40,6 +40,7 @@ export {
   pathAt,
   takesFilesOf,
   type AddressedElement,
+  type StorageElement,
 } from './model/storage-element.js';
 export { isSameOrWithin, type SiteConnection } from './model/site-connection.js';
 export type {

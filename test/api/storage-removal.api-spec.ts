@@ -7,6 +7,7 @@ import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { AuditTrail } from '../support/audit-trail.js';
 import { bulk } from '../support/catalogue/events.js';
 import { routes } from '../support/catalogue/http-catalogue.js';
+import { CommandUser } from '../support/command.js';
 import { adlerOf, KeepingStorage } from '../support/storage/keeping-storage.js';
 import {
   eventually,
@@ -325,5 +326,40 @@ describe('bytes that are removed from storage elements', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429]);
     const [row] = await grid.sql('select count(*)::integer as n from catalogue_bytes');
     expect(row).toEqual({ n: 10_000 });
+  });
+
+  it('are listed by the command, which gives them up', async () => {
+    const user = new CommandUser(directory);
+    const run = (...words: string[]) =>
+      user.run(['storage', ...words], { GRID_HOME: grid.home, DATABASE_URL: grid.database.url });
+    const path = '/vo/in/listed';
+    await upload(path);
+    expect((await alice.delete(routes.file(path))).status).toBe(200);
+    const list = await run('list', '--json');
+    expect(JSON.parse(list.stdout).elements).toMatchObject([
+      { name: 'SE-A', kind: 'webdav', vos: ['vo'], waiting: 1, failing: 0 },
+      { name: 'SE-B', waiting: 0 },
+      { name: 'SE-KEEPS' },
+      { name: 'SE-S3', kind: 's3' },
+    ]);
+    expect((await run('removals', '--failing', '-o', 'name')).stdout).toBe('');
+    a.isAway = true;
+    await due(path);
+    const isFailing = async () => (await run('removals', '--failing', '-o', 'name')).stdout !== '';
+    await eventually(isFailing, 'the removal to fail');
+    const failing = await run('removals', '--se', 'SE-A', '--json');
+    expect(JSON.parse(failing.stdout).removals).toEqual([
+      {
+        ...{ path, se: 'SE-A', tries: 1, fault: expect.stringContaining('SE-A does not') },
+        ...{ since: expect.any(String), next: expect.any(String) },
+      },
+    ]);
+    expect((await run('removals', '--se', 'SE-B', '-o', 'name')).stdout).toBe('');
+    const given = await run('give-up', path, 'SE-A');
+    expect([given.code, given.stdout]).toEqual([0, `the bytes of ${path} stay at SE-A\n`]);
+    const again = await run('give-up', path, 'SE-A');
+    const text = `Nothing is to be removed at SE-A for ${path}, or it is being removed now`;
+    expect([again.code, again.stderr]).toEqual([2, `gridgate: ${text}\n`]);
+    expect(a.kept.has(path)).toBe(true);
   });
 });

@@ -7,6 +7,7 @@ import { issueCertificate } from '../../src/x509/issuing/certificate-issuer.js';
 import { bulk } from '../support/catalogue/events.js';
 import { narrow, registerMovers, STORAGE, tokenOf } from '../support/grid-tokens.js';
 import { blocksOf, faultsOf, isShown } from '../support/documentation.js';
+import { CommandUser } from '../support/command.js';
 import { describeOn, describeWith } from '../support/missing.js';
 import { runPage } from '../support/page-shell.js';
 import {
@@ -126,6 +127,24 @@ withJudges('storage services judge our tokens', () => {
       ['not signed', new UnsecuredJWT(decodeJwt(good)).encode()],
     ];
   }
+
+  it('are found by doctor to open by letters, and to be refused for another issuer', async () => {
+    const findings = async (GRID_PUBLIC_URL: string): Promise<unknown> => {
+      const { stdout } = await new CommandUser(directory).run(['doctor', '--json'], {
+        ...{ GRID_HOME: grid.home, DATABASE_URL: grid.database.url, GRID_PUBLIC_URL },
+        ...{ GRID_KEY_ENCRYPTION_KEY: ENCRYPTION_KEY },
+        GRID_STORAGE_CA: join(support().pki, 'ca.crt'),
+      });
+      const all = JSON.parse(stdout).findings as { check: string }[];
+      return all.filter(({ check }) => check === 'storage elements');
+    };
+    const isExact = xrootdVersion() >= WHOLE_NAMES;
+    const text = isExact
+      ? 'SE-A knows tokens of this service, and each opens its own path alone'
+      : 'at SE-A a token for one file opens all whose names begin with its name';
+    expect(await findings(grid.url)).toMatchObject([{ state: isExact ? 'ok' : 'warning', text }]);
+    expect(await findings(other.url)).toMatchObject([{ state: 'fault', text: 'SE-A answers 403' }]);
+  });
 
   describe('scitokens-cpp', () => {
     const tool = (...words: [string, ...string[]]): Promise<Said> => {

@@ -8,6 +8,7 @@ import { context, onService } from './context.js';
 import { doctorCommand } from './doctor.command.js';
 import { groupCommand, userCommand } from './members.commands.js';
 import { registryCommand, siteCommand } from './registry.commands.js';
+import { storageCommand } from './storage.commands.js';
 import { workerCommand } from './worker.commands.js';
 import { jobsCommand, keysCommand, sharesCommand } from './service.commands.js';
 
@@ -38,6 +39,7 @@ const commands = [
   keysCommand,
   siteCommand,
   workerCommand,
+  storageCommand,
   sharesCommand,
   jobsCommand,
   auditCommand,

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { KeysService } from '../../auth/index.js';
+import { StorageElements } from '../../file-catalogue/index.js';
 import { RegistryService } from '../../registry/index.js';
 import { SANDBOX_STORE, type SandboxStore } from '../../jobs/index.js';
 import { describeLocalIsolation, thisMachine } from '../../worker/index.js';
@@ -8,6 +9,7 @@ import { CommandError } from '../terminal/command-error.js';
 import { onService, type CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from '../doctor/balancer-checks.js';
 import { checkDatabase, checkSessions } from '../doctor/database-checks.js';
+import { checkElements } from '../doctor/element-checks.js';
 import { fault, reasonOf, skipped, type Finding, type FindingState } from '../doctor/finding.js';
 import {
   checkApplications,
@@ -87,6 +89,7 @@ async function examineService(context: CliContext): Promise<Finding[]> {
       checkApplications(context.config, contents.applications),
       checkBorders(context.config, contents.groups),
       await checkStore(context.config, app.get<SandboxStore>(SANDBOX_STORE)),
+      ...(await checkElements(app.get(StorageElements), contents.storageElements)),
       ...(await checkSlurm(context.config, { owners, groups })),
       ...(await checkSlurmSites(context.config, contents.sites, { owners, groups })),
       ...checkGpus(context.config, contents.sites, (await thisMachine()).gpus.length),

@@ -149,3 +149,50 @@ export async function countBytes(
     values: [],
   });
 }
+
+/** Bytes that are to be removed, with when that is tried next, and why it failed. */
+export interface ListedBytes extends RemovedBytes {
+  made_at: Date;
+  due_at: Date;
+  fault: string | null;
+}
+
+/** Bytes that are to be removed: the next ones first. */
+export async function listRemovals(
+  source: Queryable,
+  { seId, isFailing, most }: { seId?: number | undefined; isFailing: boolean; most: number },
+): Promise<ListedBytes[]> {
+  return source.query<ListedBytes>({
+    name: 'catalogue-bytes-removals',
+    text: `select id, path, se_id, tries, removals, made_at, due_at, fault from catalogue_bytes
+           where state = 'removing' and ($1::integer is null or se_id = $1) and (fault is not null or not $2)
+           order by due_at, id limit $3`,
+    values: [seId ?? null, isFailing, most],
+  });
+}
+
+/** How many bytes are to be removed at each element, and of how many that has failed. */
+export async function countRemovals(
+  source: Queryable,
+): Promise<{ se_id: number; waiting: number; failing: number }[]> {
+  return source.query({
+    name: 'catalogue-bytes-removals-count',
+    text: `select se_id, count(*)::integer as waiting, count(fault)::integer as failing
+           from catalogue_bytes where state = 'removing' group by 1`,
+    values: [],
+  });
+}
+
+/** They stay where they are, and their path is free. False where they are not to be removed, or somebody does it now. */
+export async function giveUpRemoval(
+  source: Queryable,
+  { path, seId, now }: { path: string; seId: number; now: Date },
+): Promise<boolean> {
+  const count = await source.execute({
+    name: 'catalogue-bytes-removal-give-up',
+    text: `delete from catalogue_bytes
+           where path = $1 and se_id = $2 and state = 'removing' and (worked_until is null or worked_until <= $3)`,
+    values: [path, seId, now],
+  });
+  return count > 0;
+}

@@ -4,7 +4,7 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { plainInScopes, StorageTokens } from '#src/auth/index.js';
 import { CONFIG, type Config } from '#src/config/index.js';
 import type { ByteRange } from '#src/http/index.js';
-import { type Clock, CLOCK, Problem } from '#src/kernel/index.js';
+import { type Clock, CLOCK, Problem, randomId } from '#src/kernel/index.js';
 import { addressOf, audienceOf, type AddressedElement } from '#src/registry/index.js';
 import { TrustedCas } from '#src/runtime/index.js';
 import { ElementFault } from './element-fault.js';
@@ -46,6 +46,8 @@ export interface OpenFile {
 interface Exchange {
   method: Method;
   path: string;
+  /** The path for which the token is made; left out: the same. */
+  opens?: string;
   headers?: Headers;
   signal?: AbortSignal | undefined;
 }
@@ -105,6 +107,18 @@ export class StorageElements implements OnApplicationShutdown {
     return { size, ...(adler32 !== undefined && { adler32 }) };
   }
 
+  /**
+   * Looks at a path of the directory where nothing is. Answers whether a token for a name opens other names that begin with it, as at xrootd
+   * before 5.6.9.
+   */
+  async opensByLetters(element: AddressedElement, directory: string): Promise<boolean> {
+    const path = `${directory.replace(/\/$/, '')}/gridgate-${randomId()}`;
+    await this.stat(element, path);
+    if (element.kind === 's3') return false;
+    const other = { method: 'HEAD', path: `${path}x`, opens: path } as const;
+    return ![401, 403].includes((await this.whole(element, other)).statusCode);
+  }
+
   /** Undefined: it is not there. For a range beyond the end it has no bytes. */
   async open(
     element: AddressedElement,
@@ -146,9 +160,10 @@ export class StorageElements implements OnApplicationShutdown {
   /** Follows redirects, as clusters answer with; the header is for the origin of the element alone. */
   private async ask(
     element: AddressedElement,
-    { method, path, headers = {}, signal }: Exchange,
+    { headers = {}, signal, ...exchange }: Exchange,
   ): Promise<Dispatcher.ResponseData> {
-    const { address, key } = await this.keyOf(element, method, path);
+    const { method } = exchange;
+    const { address, key } = await this.keyOf(element, exchange);
     let target = address;
     for (let redirects = 0; redirects <= MAX_REDIRECTS; redirects += 1) {
       const { origin, pathname, search } = target;
@@ -173,8 +188,7 @@ export class StorageElements implements OnApplicationShutdown {
 
   private async keyOf(
     element: AddressedElement,
-    method: Method,
-    path: string,
+    { method, path, opens = path }: Exchange,
   ): Promise<{ address: URL; key: Headers }> {
     const url = addressOf(element, path);
     if (url === undefined) {
@@ -190,7 +204,7 @@ export class StorageElements implements OnApplicationShutdown {
     const token = await this.tokens.ofService({
       audience: audienceOf(element),
       rights: isRead ? ['read'] : ['read', 'modify'],
-      path: isRead ? plainInScopes(path) : path,
+      path: isRead ? plainInScopes(opens) : opens,
     });
     return { address: new URL(url), key: { Authorization: `Bearer ${token}` } };
   }
