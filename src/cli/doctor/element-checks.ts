@@ -1,3 +1,4 @@
+import { Problem } from '#src/kernel/index.js';
 import { ElementFault, type StorageElements } from '../../file-catalogue/index.js';
 import { hasAddress, type AddressedElement, type StorageElement } from '../../registry/index.js';
 import { fault, ok, reasonOf, warning, type Finding } from './finding.js';
@@ -32,6 +33,6 @@ async function findingOf(
   } catch (error) {
     const isRefused = error instanceof ElementFault && error.kind === 'refused';
     const advice = isRefused ? KNOWS_NOT[kind] : 'Check its url, GRID_STORAGE_CA and the network';
-    return fault(CHECK, reasonOf(error), advice);
+    return fault(CHECK, error instanceof Problem ? error.detail : reasonOf(error), advice);
   }
 }
