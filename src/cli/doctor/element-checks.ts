@@ -25,7 +25,7 @@ async function findingOf(
   try {
     if (await storage.opensByLetters(element, base)) {
       const text = `at ${name} a token for one file opens all whose names begin with its name`;
-      return warning(CHECK, text, 'Update xrootd to 5.6.9 or a newer version');
+      return warning(CHECK, text, 'Update xrootd to 5.6.9, scitokens-cpp to 1.4.1');
     }
     const what =
       kind === 's3' ? 'takes addresses that the service signs' : 'knows tokens of this service';
