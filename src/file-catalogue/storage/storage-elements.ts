@@ -171,6 +171,8 @@ export class StorageElements implements OnApplicationShutdown {
       const answer = await this.agent
         .request({
           ...{ origin, path: pathname + search, method, headers: { ...headers, ...own } },
+          // The connection is kept after HEAD, too, which undici would close.
+          reset: false,
           ...(signal && { signal }),
         })
         .catch((error: unknown) => {
