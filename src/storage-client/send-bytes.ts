@@ -22,18 +22,26 @@ export interface Digests {
   size: number;
   adler32: string;
   sha256: string;
-  md5: string;
+  /** As costly as the others together, and for S3 alone. */
+  md5?: string;
 }
 
 /** The digests of bytes, in one pass. */
-export async function digestsOf(bytes: AsyncIterable<Uint8Array>): Promise<Digests> {
-  const [adler32, sha256, md5] = [new Adler32(), createHash('sha256'), createHash('md5')];
+export async function digestsOf(
+  bytes: AsyncIterable<Uint8Array>,
+  { withMd5 = false } = {},
+): Promise<Digests> {
+  const [adler32, sha256] = [new Adler32(), createHash('sha256')];
+  const md5 = withMd5 ? createHash('md5') : undefined;
   let size = 0;
   for await (const piece of bytes) {
-    for (const sum of [adler32, sha256, md5]) sum.update(piece);
+    adler32.update(piece);
+    sha256.update(piece);
+    md5?.update(piece);
     size += piece.length;
   }
-  return { size, adler32: adler32.hex, sha256: sha256.digest('hex'), md5: md5.digest('hex') };
+  const sums = { size, adler32: adler32.hex, sha256: sha256.digest('hex') };
+  return { ...sums, ...(md5 && { md5: md5.digest('hex') }) };
 }
 
 /** What is sent, and how. */

@@ -91,7 +91,7 @@ export async function upload(
 
 async function sumsOf(file: string): Promise<Awaited<ReturnType<typeof digestsOf>>> {
   try {
-    return await digestsOf(createReadStream(file) as AsyncIterable<Buffer>);
+    return await digestsOf(createReadStream(file) as AsyncIterable<Buffer>, { withMd5: true });
   } catch (error) {
     throw unreadable(file, error);
   }

@@ -42,17 +42,22 @@ export interface OutputFile {
   /** Hexadecimal. */
   adler32: string;
   sha256: string;
-  md5: string;
+  /** Only S3 needs it. */
+  md5?: string | undefined;
   /** Storage elements, in the order in which they are tried; absent: all. */
   ses?: readonly string[] | undefined;
   /** Those to which it could not be written. */
   failed: readonly string[];
 }
 
-/** Where a file is to be written, and what lets it in; that it is there; that the element is away; or why it cannot be stored. */
+/**
+ * Where a file is to be written, and what lets it in; that it is there; that its element is away, or has to be told its MD5 beforehand; or why
+ * it cannot be stored.
+ */
 export type OpenedOutput = { path: string } & (
   | (Key & { se: string; url: string })
   | { isThere: true }
+  | { needs: 'md5' }
   | { se: string; away: string }
   | { fault: string }
 );
@@ -181,9 +186,14 @@ export class OutputPlaces {
         if (!tried.has(se)) {
           const fault = await this.elements.makeWay(se, path, held.removals > 0);
           if (fault === undefined) {
+            const awaited = await this.awaitedAt(file, se);
+            if (!awaited) {
+              await leave(this.database, held.id, work);
+              return { path, needs: 'md5' };
+            }
             const now = new Date(this.clock.now());
             const isIn = await letRunIn(this.database, held.id, work, now);
-            return isIn ? await this.awaitedAt(file, se) : { path, se, away: BUSY };
+            return isIn ? awaited : { path, se, away: BUSY };
           }
           faults.push(fault);
           tried.add(se);
@@ -274,12 +284,14 @@ export class OutputPlaces {
     await this.writer.applyTogether(actor, [reservation(run, file, seId)]);
   }
 
-  private async awaitedAt(file: OutputFile, se: string): Promise<Awaited> {
+  /** Undefined: its MD5 would have to be signed. */
+  private async awaitedAt(file: OutputFile, se: string): Promise<Awaited | undefined> {
     const { path, size, md5 } = file;
     const place = await this.elements.at(se, path);
     if (!place) throw new Problem('catalogue.no-address', `${se} has no address any more`);
-    const isSigned = place.element.kind === 's3';
-    return { file, ...place, opens: path, ...(isSigned && { content: { size, md5 } }) };
+    const awaited = { file, ...place, opens: path };
+    if (place.element.kind !== 's3') return awaited;
+    return md5 === undefined ? undefined : { ...awaited, content: { size, md5 } };
   }
 
   private async openAll(

@@ -211,7 +211,8 @@ export interface FileDigests {
   size: number;
   adler32: string;
   sha256: string;
-  md5: string;
+  /** Only S3 needs it. */
+  md5?: string | undefined;
 }
 
 /** A file that a run stores. */
@@ -223,9 +224,16 @@ export interface StoredFile extends FileDigests {
   failed: readonly string[];
 }
 
-/** Where a file is to be written, and what lets it in; that it is there; that the element is away; or why it cannot be stored. */
+/**
+ * Where a file is to be written, and what lets it in; that it is there; that its element is away, or has to be told its MD5 beforehand; or why
+ * it cannot be stored.
+ */
 export type StoragePlace =
-  InputSource | { isThere: true } | { se: string; away: string } | { fault: string };
+  | InputSource
+  | { isThere: true }
+  | { needs: 'md5' }
+  | { se: string; away: string }
+  | { fault: string };
 
 /** A run, and whose it is. */
 export interface OwnedRun extends Submitter {

@@ -218,7 +218,7 @@ export class RemoteRunService implements RunService {
     signal = this.parts.signal,
   ): Promise<OpenedOutput[]> {
     const wanted = files.map(({ name, size, adler32, sha256, md5, failed }) => {
-      return { name, size, adler32, sha256, md5, failed };
+      return { name, size, adler32, sha256, ...(md5 !== undefined && { md5 }), failed };
     });
     return (await this.ask<UploadsAnswer>(run, 'uploads', { files: wanted }, signal)).files;
   }

@@ -60,6 +60,8 @@ interface Sent extends Digests {
 export class OutputStore {
   private readonly sending = pLimit(ALL_AT_ONCE);
   private readonly digesting = pLimit(DIGESTS_AT_ONCE);
+  /** Files have gone to S3, and others will. */
+  private withMd5 = false;
 
   constructor(
     private readonly parts: StoreParts,
@@ -102,8 +104,17 @@ export class OutputStore {
   }
 
   private async digest(finder: OutputFinder, name: string, signal: AbortSignal): Promise<Sent> {
-    const digests = await digestsOf(bytesOf(finder, name, signal));
+    const { withMd5 } = this;
+    const digests = await digestsOf(bytesOf(finder, name, { signal }), { withMd5 });
     return { name, ...digests, failed: [], reasons: [], tries: 0, isRefused: false };
+  }
+
+  /** Adds its MD5. */
+  private async digestAgain(finder: OutputFinder, file: Sent, signal: AbortSignal): Promise<void> {
+    this.withMd5 = true;
+    const { sha256, md5 } = await this.digesting(() => this.digest(finder, file.name, signal));
+    if (sha256 !== file.sha256) throw hasChanged(file.name);
+    file.md5 = md5;
   }
 
   private async storeSome(
@@ -117,8 +128,8 @@ export class OutputStore {
       const openedAt = Date.now();
       const byName = new Map(opened.map((one) => [one.name, one]));
       const sent: Sent[] = [];
-      /** What would let them in ends too soon: asked for anew. */
-      const late: Sent[] = [];
+      /** What would let them in ends too soon, or needs their MD5: asked for anew. */
+      const again: Sent[] = [];
       const seOf = new Map<Sent, string>();
       let unstored: StoreFault | undefined;
       await pLimit(AT_ONCE).map(missing, async (file) => {
@@ -128,8 +139,10 @@ export class OutputStore {
           unstored = new StoreFault(faultText(file, place.fault));
           return;
         }
-        if ('expires' in place && isUsedUp(place, openedAt)) {
-          late.push(file);
+        const needsMd5 = 'needs' in place;
+        if (needsMd5) await this.digestAgain(finder, file, signal);
+        if (needsMd5 || ('expires' in place && isUsedUp(place, openedAt))) {
+          again.push(file);
           return;
         }
         seOf.set(file, place.se);
@@ -139,9 +152,9 @@ export class OutputStore {
       if (unstored) throw unstored;
       const arrived = await this.arrived(order, sent, signal);
       missing = missing.filter(
-        (file) => late.includes(file) || (seOf.has(file) && !arrived.has(file)),
+        (file) => again.includes(file) || (seOf.has(file) && !arrived.has(file)),
       );
-      const failed = missing.filter((file) => !late.includes(file));
+      const failed = missing.filter((file) => !again.includes(file));
       if (failed.length > 0) await this.rest(failed, seOf, signal);
     }
   }
@@ -192,7 +205,8 @@ export class OutputStore {
     signal: AbortSignal,
   ): Promise<boolean> {
     const { storageCa: ca, config } = this.parts;
-    const bytes = (): AsyncIterable<Uint8Array> => bytesOf(finder, file.name, signal, file.size);
+    const bytes = (): AsyncIterable<Uint8Array> =>
+      bytesOf(finder, file.name, { signal, size: file.size, areKept: true });
     try {
       const silenceMs = config.storageTimeout * 1000;
       await sendBytes(place, { size: file.size, bytes, ca, silenceMs, signal });
@@ -218,29 +232,30 @@ function faultText({ name, reasons }: Sent, fault: string): string {
   return `${shownName(name)}: ${last === undefined ? fault : `${last}; ${fault}`}`;
 }
 
-/** The bytes of a plain file of the job. Throws StoreFault when it is none any more. */
+function hasChanged(name: string): StoreFault {
+  return new StoreFault(`${shownName(name)} has changed while it was stored`);
+}
+
+/** The bytes of a plain file of the job; each piece until the next one, where they are not kept. Throws StoreFault when it is none any more. */
 async function* bytesOf(
   finder: OutputFinder,
   name: string,
-  signal: AbortSignal,
-  size?: number,
+  { signal, size, areKept = false }: { signal: AbortSignal; size?: number; areKept?: boolean },
 ): AsyncGenerator<Uint8Array> {
   const opened = await finder.openPlain(name);
   if (!opened)
     throw new StoreFault(`${shownName(name)}: ${finder.leftOut.get(name) ?? 'it cannot be read'}`);
   const { handle, info } = opened;
   try {
-    if (size !== undefined && info.size !== size)
-      throw new StoreFault(`${shownName(name)} has changed while it was stored`);
-    if (info.size === 0) return;
-    for await (const piece of handle.createReadStream({
-      start: 0,
-      end: info.size - 1,
-      highWaterMark: READ_BYTES,
-      autoClose: false,
-    })) {
+    if (size !== undefined && info.size !== size) throw hasChanged(name);
+    let buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, info.size));
+    for (let from = 0; from < info.size;) {
+      const { bytesRead } = await handle.read(buffer, { position: from });
       signal.throwIfAborted();
-      yield piece as Buffer;
+      if (bytesRead === 0) return;
+      from += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+      if (areKept) buffer = Buffer.allocUnsafe(Math.min(READ_BYTES, info.size - from));
     }
   } finally {
     await handle.close();

@@ -185,8 +185,9 @@ class UploadRequest implements NewOutput {
   @Check(isHex(64), { message: 'is no SHA-256' })
   sha256!: string;
 
+  @IsOptional()
   @Check(isHex(32), { message: 'is no MD5' })
-  md5!: string;
+  md5?: string;
 
   @Check(areNames(MOST_ELEMENTS), { message: 'is no list of storage elements' })
   failed!: string[];
