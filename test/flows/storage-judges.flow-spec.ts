@@ -231,6 +231,24 @@ withJudges('storage services judge our tokens', () => {
       expect(await readFile(join(storage.root, 'vo/foo/a'), 'utf8')).toBe('a of foo\n');
     });
 
+    it('opens nothing of run 123 to run 12, whose directory has as many digits', async () => {
+      const own = '/vo/foo/000000000012';
+      const token = await forStorage(`storage.create:${own} storage.read:${own}`);
+      expect(await tried(token, 'PUT', `${own}/f`)).toBe(200);
+      expect(await tried(token, 'GET', `${own}/f`)).toBe(200);
+      const others = '/vo/foo/000000000123';
+      expect(await tried(await forStorage(`storage.create:${others}`), 'PUT', `${others}/f`)).toBe(
+        200,
+      );
+      for (const [method, path] of [
+        ['PUT', `${others}/g`],
+        ['GET', `${others}/f`],
+        ['DELETE', `${others}/f`],
+        ['GET', `${own}/../000000000123/f`],
+      ] as const)
+        expect([method, path, await tried(token, method, path)]).toEqual([method, path, 403]);
+    });
+
     it('changes, moves and deletes with storage.modify', async () => {
       const token = await forStorage('storage.read:/vo/foo storage.modify:/vo/foo');
       expect(await tried(token, 'PUT', '/vo/foo/mine')).toBe(200);
