@@ -63,7 +63,7 @@ withStorages('storage servers, as their page says', () => {
     await client.end();
   }
 
-  it('start, and have the pictures of ten jobs', () => {
+  it('start, have the pictures of ten jobs, and serve a workflow', () => {
     expect(faultsOf(blocks)).toEqual([]);
     expect(result.complaint).toBeUndefined();
     for (const [index, { mark, text, line }] of blocks.entries()) {
@@ -72,6 +72,7 @@ withStorages('storage servers, as their page says', () => {
       const matches = isShown(text, told, mark.words === 'exact');
       expect({ line, text: matches ? text : told }).toEqual({ line, text });
     }
-    expect(result.left).toEqual(['draw-s3.json', 'draw.json', 'draw.sh', 'storage/']);
+    const jobs = ['draw-s3.json', 'draw.json', 'draw.sh'];
+    expect(result.left).toEqual(['.snakemake/', 'Snakefile', ...jobs, 'storage/']);
   });
 });
