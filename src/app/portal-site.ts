@@ -3,6 +3,7 @@ import type { INestApplication } from '@nestjs/common';
 import { DEMO_COOKIE } from '../auth/index.js';
 import { constantTimeEqual } from '../kernel/index.js';
 import type { Config } from '#src/config/index.js';
+import { hasAddress, RegistryService } from '#src/registry/index.js';
 import { serveStaticSite, type HttpRequest, type HttpResponse } from '#src/http/index.js';
 
 const PATH = '/portal';
@@ -24,7 +25,7 @@ export function servePortal(
   return serveStaticSite(app, {
     path: PATH,
     directory: DIRECTORY,
-    connectTo: [new URL(publicUrl).origin],
+    connectTo: async () => [new URL(publicUrl).origin, ...(await originsOfS3(app))],
     documents: {
       'config.json': {
         url: publicUrl,
@@ -33,6 +34,17 @@ export function servePortal(
       },
     },
   });
+}
+
+/** Where browsers write files to by signed addresses. */
+async function originsOfS3(app: INestApplication): Promise<string[]> {
+  const registry = await app
+    .get(RegistryService)
+    .current()
+    .catch(() => undefined); // the page itself needs no database
+  const elements = registry?.storageElements().filter(hasAddress) ?? [];
+  const stores = elements.filter(({ kind }) => kind === 's3');
+  return [...new Set(stores.map(({ url }) => new URL(url).origin))];
 }
 
 /** The link that the demo prints: the browser that opens it may go on as one of the users of the demo. */

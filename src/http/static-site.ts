@@ -10,8 +10,8 @@ export interface StaticSite {
   path: string;
   /** Folder with index.html. */
   directory: string;
-  /** Origins beside its own that its scripts may call. */
-  connectTo: readonly string[];
+  /** Origins beside its own that its scripts may call, as they are now. */
+  connectTo: () => Promise<readonly string[]>;
   /** Documents made for this installation: name → JSON. */
   documents: Record<string, object>;
 }
@@ -20,8 +20,7 @@ export interface StaticSite {
 export function serveStaticSite(app: INestApplication, site: StaticSite): boolean {
   const index = join(site.directory, 'index.html');
   if (!existsSync(index)) return false;
-  const policy = contentPolicy(site.connectTo);
-  app.use(site.path, headers(policy), documents(site.documents), compressedFiles(site.directory));
+  app.use(site.path, headers(site), documents(site.documents), compressedFiles(site.directory));
   app.use(
     site.path,
     express.static(site.directory, { cacheControl: false, dotfiles: 'ignore', etag: true }),
@@ -48,9 +47,9 @@ export function contentPolicy(connectTo: readonly string[]): string {
   ].join('; ');
 }
 
-function headers(policy: string): RequestHandler {
-  return (_request, response, next) => {
-    response.setHeader('Content-Security-Policy', policy);
+function headers({ connectTo }: StaticSite): RequestHandler {
+  return async (_request, response, next) => {
+    response.setHeader('Content-Security-Policy', contentPolicy(await connectTo()));
     response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
     response.setHeader('Cache-Control', 'no-cache'); // kept, but asked after each time
     next();

@@ -248,6 +248,8 @@ describe('POST /filecatalogue/access', () => {
     }
     const { body } = await access(alice, ['/vo/in/f2'], { se: 'SE-A' });
     expect(body.detail).toBe(none('/vo/in/f2', 'SE-A'));
+    const unsigned = await access(alice, ['/vo/in/f2'], { presigned: true });
+    expect(unsigned.body.detail).toBe(none('/vo/in/f2', 'an S3 store'));
   });
 
   it('follows no PFN to what the catalogue does not know any more', async () => {

@@ -285,6 +285,8 @@ describe('files that people put', () => {
     expect(new URL(presigned).searchParams.get('X-Amz-SignedHeaders')).toBe(
       'content-length;content-md5;host;if-none-match',
     );
+    const first = await create(alice, ['/vo/in/any'], { contents: [content], presigned: true });
+    expect(first.body).toMatchObject([{ se: 'SE-S3', presigned: expect.any(String) }]);
     const other = ['/vo/in/s3'];
     const atS3 = (contents?: unknown) => create(alice, other, { se: 'SE-S3', contents });
     for (const [contents, fault] of [
@@ -321,6 +323,13 @@ describe('files that people put', () => {
     ],
     ['/vo/in/x', { se: 'SE-ELSE' }, 400, 'request.invalid', 'no storage element SE-ELSE with'],
     ['/vo/in/x', { se: 'SE-NAME' }, 400, 'request.invalid', 'no storage element SE-NAME with'],
+    [
+      '/vo/in/x',
+      { se: 'SE-A', presigned: true },
+      409,
+      'catalogue.no-address',
+      'SE-A has no signed address for /vo/in/other',
+    ],
     ['in/x', {}, 400, 'request.invalid', 'paths[0]: must begin with /'],
     ['/', {}, 400, 'request.invalid', 'paths[0]: names a directory'],
     ['/vo/in', {}, 409, 'catalogue.exists', '/vo/in is a directory'],

@@ -6,17 +6,19 @@ import {
   CreateBucketCommand,
   GetObjectCommand,
   HeadObjectCommand,
+  PutBucketCorsCommand,
   PutObjectCommand,
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { fetch } from 'undici';
 import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
+import { expectAccessible, profile, signInToPortal, startBrowser } from '../support/browser.js';
 import { bulk } from '../support/catalogue/events.js';
 import { CommandUser } from '../support/command.js';
 import { FullLog } from '../support/full-log.js';
 import { awaitFinal, sandboxOf, submit } from '../support/jobs.js';
-import { describeWith } from '../support/missing.js';
+import { describeWith, has } from '../support/missing.js';
 import { startObjectStore, type ObjectStore } from '../support/radosgw/object-store.js';
 import { radosgwFault } from '../support/radosgw/packages.js';
 import {
@@ -87,7 +89,7 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
     });
 
   it('are read by a signed address, in parts too, and so is nothing else', async () => {
-    const { status, body } = await access({ seconds: 60 });
+    const { status, body } = await access({ seconds: 60, presigned: true });
     const url = `${store.url}/files/some/prefix/in/a%20b/%C3%BC%2B100%25`;
     expect([status, body]).toEqual([
       200,
@@ -228,5 +230,45 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
     const kept = await s3.send(new GetObjectCommand(key));
     expect(await kept.Body?.transformToString()).toBe('of somebody');
     expect(JSON.stringify(new FullLog(grid).lines())).not.toContain('X-Amz-Signature=');
+  });
+
+  describeWith({ met: has('chromium'), name: 'Chromium' })('in the portal', () => {
+    it('are uploaded once the store lets its page', async () => {
+      const browser = await startBrowser();
+      try {
+        const context = await profile(browser, grid, { name: 'alice' });
+        const page = await context.newPage();
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/in/new');
+        const upload = async (text: string): Promise<void> => {
+          const file = { name: 'of mine ü', mimeType: 'text/plain', buffer: Buffer.from(text) };
+          await page.getByLabel('File of yours').setInputFiles([file]);
+          await page.getByRole('button', { name: 'Upload file' }).click();
+        };
+        await page.getByText('Upload a file, make a directory').click();
+        const large = 'of mine '.repeat(1_000_000);
+        await upload(large);
+        await page.getByText('SE-S3 cannot be reached, or does not let this page upload').waitFor();
+        const { origin } = new URL(grid.url);
+        const rule = { AllowedOrigins: [origin], AllowedMethods: ['PUT'], AllowedHeaders: ['*'] };
+        const CORSConfiguration = { CORSRules: [rule] };
+        await s3.send(new PutBucketCorsCommand({ Bucket: 'files', CORSConfiguration }));
+        await page.getByRole('button', { name: 'Upload file' }).click();
+        await page.getByRole('link', { name: 'of mine ü' }).waitFor();
+        const encoded = Buffer.from('/vo/in/new/of mine ü').toString('base64url');
+        const { body } = await alice.get(`/filecatalogue/file/${encoded}/attributes`);
+        const Checksum = createHash('md5').update(large).digest('hex');
+        expect(body).toMatchObject({ Size: large.length, Checksum, ChecksumType: 'MD5' });
+        const query = { through: 'true' };
+        const { bytes } = await alice.get(`/filecatalogue/file/${encoded}/content`, { query });
+        expect(bytes.toString() === large).toBe(true);
+        await expectAccessible(page);
+        await page.getByText('Upload a file, make a directory').click();
+        await upload('another');
+        await page.getByRole('alert').getByText('/vo/in/new/of mine ü is a file').waitFor();
+        await expectAccessible(page);
+      } finally {
+        await browser.close();
+      }
+    });
   });
 });

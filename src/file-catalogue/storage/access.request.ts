@@ -2,6 +2,7 @@ import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { isJsonObject, Problem, type JsonValue } from '#src/kernel/index.js';
 import {
   Check,
+  IsBoolean,
   IsIn,
   IsInt,
   IsOptional,
@@ -71,6 +72,11 @@ export class AccessRequest {
   @MinLength(1, NOT_A_TEXT)
   @IsString(NOT_A_TEXT)
   se?: string;
+
+  /** Only where it is opened by a signed address (S3), as a page of another origin needs it */
+  @IsOptional()
+  @IsBoolean()
+  presigned?: boolean;
 
   @ApiProperty({
     description: 'Seconds for which it is wanted',

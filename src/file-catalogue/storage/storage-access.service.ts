@@ -16,6 +16,7 @@ import {
   holds,
   pathAt,
   RegistryService,
+  type AddressedElement,
   type RegistrySnapshot,
 } from '#src/registry/index.js';
 import { CataloguePolicy, type Reader } from '../access/catalogue.policy.js';
@@ -30,6 +31,8 @@ import type { AccessRequest } from './access.request.js';
 import type { FileAccessResponse } from './access.response.js';
 import { unknownElement } from './known-element.js';
 import { StorageKeys, type KeyPlace } from './storage-keys.js';
+
+const ANY = 'a storage element with an address';
 
 /** A replica at an address of its element. */
 export interface Placed extends KeyPlace {
@@ -59,12 +62,13 @@ export class StorageAccess {
    */
   async toRead(
     principal: Principal,
-    { paths, se, seconds }: AccessRequest,
+    { paths, se, seconds, presigned = false }: AccessRequest,
   ): Promise<FileAccessResponse[]> {
     const registry = await this.registry.current();
     const files = await this.readFiles(principal, paths);
     const all = this.places(files, registry);
-    const wanted = se === undefined ? all : onlyAt(se, all);
+    const named = se === undefined ? all : only(all, ({ name }) => name === se);
+    const wanted = presigned ? only(named, ({ kind }) => kind === 's3') : named;
     if (se !== undefined && !isKnown(principal, registry, se) && isNowhere(wanted)) {
       throw unknownElement(se);
     }
@@ -73,7 +77,8 @@ export class StorageAccess {
       [...openable].flatMap(([path, [first]]) => (first ? [[path, first]] : [])),
     );
     const missing = paths.find((path) => !chosen.has(path));
-    if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], se);
+    const where = se ?? (presigned ? 'an S3 store' : ANY);
+    if (missing !== undefined) throw noAddress(missing, wanted.get(missing) ?? [], where);
     const end = this.tokens.endOf(principal, seconds);
     const keys = await this.keys.of(principal, [...chosen.values()], { right: 'read', end });
     return paths.map((path) => {
@@ -99,7 +104,7 @@ export class StorageAccess {
     }));
     const openable = await this.openable(principal, registry, new Map([[path, all]]));
     const places = openable.get(path) ?? [];
-    if (!file || places.length === 0) throw noAddress(path, [], undefined);
+    if (!file || places.length === 0) throw noAddress(path, [], ANY);
     return { file, places };
   }
 
@@ -211,21 +216,20 @@ function isKnown(principal: Principal, registry: RegistrySnapshot, se: string): 
   return border === undefined || element.vos.includes(border);
 }
 
-function onlyAt(
-  se: string,
+function only(
   all: ReadonlyMap<string, readonly Placed[]>,
+  isIt: (element: AddressedElement) => boolean,
 ): Map<string, readonly Placed[]> {
-  const isThere = ({ element }: Placed): boolean => element.name === se;
-  return new Map([...all].map(([path, places]) => [path, places.filter(isThere)]));
+  const left = (places: readonly Placed[]) => places.filter(({ element }) => isIt(element));
+  return new Map([...all].map(([path, places]) => [path, left(places)]));
 }
 
 function isNowhere(all: ReadonlyMap<string, readonly Placed[]>): boolean {
   return [...all.values()].every((places) => places.length === 0);
 }
 
-function noAddress(path: string, places: readonly Placed[], se: string | undefined): Problem {
+function noAddress(path: string, places: readonly Placed[], where: string): Problem {
   const own = places.find(({ pathThere }) => pathThere === path);
-  const where = se ?? 'a storage element with an address';
   const text = own
     ? `Its name has characters that storage services do not understand in tokens, and you may not read all of ${own.opens}, which a token would open instead: ${path}`
     : `No replica of ${path} lies at ${where}, or its PFN is the address of something else that you may not read`;

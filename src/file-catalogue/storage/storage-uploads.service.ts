@@ -116,7 +116,7 @@ export class StorageUploads {
 
   private async targetsOf(
     principal: Principal,
-    { paths, se, contents }: AccessRequest,
+    { paths, se, contents, presigned = false }: AccessRequest,
   ): Promise<Target[]> {
     if (contents && contents.length !== paths.length) {
       throw Problem.invalidField('contents', 'are not as many as paths');
@@ -130,12 +130,16 @@ export class StorageUploads {
       .filter((one) => one.kind === 's3' || this.tokens.mayBeFor(audienceOf(one)));
     const chosen = known.filter(({ name }) => se === undefined || name === se);
     if (se !== undefined && chosen.length === 0) throw unknownElement(se);
+    const usable = chosen.filter(({ kind }) => !presigned || kind === 's3');
+    const any = presigned ? 'No S3 store takes' : 'No storage element with an address takes';
+    const one = presigned ? 'has no signed address for' : 'takes no file';
+    const none = se === undefined ? any : `${se} ${one}`;
     return paths.map((path, index) => {
       const fault = filePathFault(path);
       if (fault !== undefined) throw Problem.invalidField(`paths[${index}]`, fault);
       requirePath(principal, 'create', { path, kind: 'file' });
       const content = contents?.[index];
-      const { element, url } = placeOf(path, chosen, se);
+      const { element, url } = placeOf(path, usable, none);
       const target = { path, element, url, opens: path, size: content?.size };
       if (element.kind !== 's3') return target;
       return { ...target, content: signedContent(element, content, `contents[${index}]`) };
@@ -153,11 +157,11 @@ function lies({ name }: AddressedElement, path: string): Problem {
   return new Problem('catalogue.exists', `Something lies at ${name} where ${path} would be`);
 }
 
-/** The first element of the registry that takes the file. */
+/** The first of the elements that takes the file; `none` begins the sentence when none does. */
 function placeOf(
   path: string,
   elements: readonly AddressedElement[],
-  se: string | undefined,
+  none: string,
 ): { element: AddressedElement; url: string } {
   const places = elements.flatMap((element) => {
     const url = addressOf(element, path);
@@ -168,7 +172,7 @@ function placeOf(
   const text =
     places.length > 0
       ? `Its name has characters that storage services do not understand in tokens: ${path}`
-      : `${se ?? 'No storage element with an address'} takes ${se === undefined ? '' : 'no file '}${path}`;
+      : `${none} ${path}`;
   throw new Problem('catalogue.no-address', text);
 }
 

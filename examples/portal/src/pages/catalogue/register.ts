@@ -2,14 +2,16 @@ import { encodePath, parseJson, type GridClient } from 'gridgate/client';
 import { h } from '../../parts/dom.js';
 import { textField, type TextField } from '../../parts/field.js';
 import { form, mark, required } from '../../parts/form.js';
+import { uploadForm } from './upload.js';
 
-/** Makes a directory, or registers a file that is stored elsewhere. What is written stays when it is refused. */
+/** Uploads a file, makes a directory, or registers a file that is stored already. What is written stays when it is refused. */
 export function registerForms(client: GridClient, at: string, onDone: () => void): HTMLElement {
   const base = at === '/' ? '' : at;
   return h(
     'details',
     { class: 'register' },
-    h('summary', {}, 'Make a directory or register a file'),
+    h('summary', {}, 'Upload a file, make a directory or register a file'),
+    uploadForm(client, base, onDone),
     directoryForm(client, base, onDone),
     fileForm(client, base, onDone),
   );
