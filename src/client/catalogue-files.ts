@@ -55,7 +55,7 @@ export async function readFileEntry(
  * Gives a file another path: it is registered there with its attributes, replicas and own metadata, then removed here. Not
  * one step for the service: what fails in between leaves both names, never none. Owner and group stay, which only a catalogue
  * manager may do with those of others. Throws GridError, 409 `catalogue.exists`
- * when there is a file already, 403 `catalogue.owner-forbidden` (with `owner`) or `catalogue.forbidden` before anything is changed.
+ * when there is a file already, or bytes of it lie at a storage element by its path; 403 `catalogue.owner-forbidden` (with `owner`) or `catalogue.forbidden` before anything is changed.
  */
 export async function moveFile(
   client: GridClient,
@@ -85,6 +85,7 @@ async function move(
   if (await isFile(client, to, options)) {
     throw new GridError(409, { code: 'catalogue.exists', detail: `${to} is there already` });
   }
+  await refuseAddressed(client, from, Object.keys(replicas), options);
   const metadata = await client.readFileMetadata(encodePath(from), {}, options);
   const { Size, Checksum, ChecksumType, GUID, Mode, Owner, OwnerGroup } = attributes;
   const line = {
@@ -114,6 +115,26 @@ async function move(
     await client.mergeFileMetadata(encodePath(to), metadata, options);
   }
   await client.deleteFile(encodePath(from), options);
+}
+
+/** Bytes whose address follows from the path stay where they are, and those that came through the service would be removed with it. */
+async function refuseAddressed(
+  client: GridClient,
+  path: string,
+  ses: readonly string[],
+  options: CallOptions,
+): Promise<void> {
+  for (const se of ses) {
+    try {
+      await client.accessFiles({ paths: [path], right: 'read', se, seconds: 1 }, options);
+    } catch (error) {
+      // It has no address there.
+      if (error instanceof GridError && [400, 409].includes(error.status)) continue;
+      throw error;
+    }
+    const detail = `${path} lies at ${se} by its path: fetch it, and put it where it is to be`;
+    throw new GridError(409, { code: 'catalogue.exists', detail });
+  }
 }
 
 async function isFile(client: GridClient, path: string, options: CallOptions): Promise<boolean> {

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fetch } from 'undici';
+import { Agent, fetch } from 'undici';
+import { GridClient as Client, moveFile } from '#src/client/index.js';
 import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { AuditTrail } from '../support/audit-trail.js';
 import { bulk } from '../support/catalogue/events.js';
@@ -326,6 +327,25 @@ describe('bytes that are removed from storage elements', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429]);
     const [row] = await grid.sql('select count(*)::integer as n from catalogue_bytes');
     expect(row).toEqual({ n: 10_000 });
+  });
+
+  it('are not those of a file that would get another path', async () => {
+    const path = '/vo/in/moved';
+    await upload(path);
+    const agent = new Agent({ connect: { ca: grid.ca } });
+    const platformFetch = ((input: string, init: object) =>
+      fetch(input, { ...init, dispatcher: agent })) as unknown as typeof globalThis.fetch;
+    const token = await grid.token('alice', 'grid_user');
+    const client = new Client({ url: `${grid.url}/`, token, fetch: platformFetch });
+    await expect(moveFile(client, path, '/vo/in/elsewhere')).rejects.toMatchObject({
+      ...{ status: 409, code: 'catalogue.exists' },
+      message: expect.stringContaining(`${path} lies at SE-A by its path`),
+    });
+    await agent.destroy();
+    const seen = (at: string) => alice.get(`${routes.file(at)}/attributes`);
+    expect((await seen(path)).status).toBe(200);
+    expect((await seen('/vo/in/elsewhere')).status).toBe(404);
+    expect(await held(path)).toEqual([]);
   });
 
   it('are listed by the command, which gives them up', async () => {
