@@ -82,6 +82,17 @@ describe('bytes that are removed from storage elements', () => {
     expect(await put(await create(alice, [path], { se }))).toBe(201);
     expect((await finish(alice, path, { SE: se })).status).toBe(201);
   };
+  /** The storage answers nothing before it is told to go on. */
+  const heldUp = (storage: KeepingStorage): { isAsked: Promise<void>; goOn: () => void } => {
+    let answer = (): void => undefined;
+    const isAsked = new Promise<void>((resolve) => {
+      storage.play((response, request) => {
+        answer = () => storage.keep(response, request);
+        resolve();
+      });
+    });
+    return { isAsked, goOn: () => answer() };
+  };
   const told = ({ status, body }: Answer): unknown[] => [status, body.code, body.detail];
   const held = (path: string) =>
     grid.sql<{ state: string; removals: number; wait: number }>(
@@ -327,6 +338,25 @@ describe('bytes that are removed from storage elements', () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429, 429]);
     const [row] = await grid.sql('select count(*)::integer as n from catalogue_bytes');
     expect(row).toEqual({ n: 10_000 });
+  });
+
+  it('are of no reservation but the one for which somebody has looked', async () => {
+    const path = '/vo/in/raced';
+    b.kept.set(path, Buffer.from('of somebody'));
+    const there = heldUp(a);
+    const first = create(alice, [path], { se: 'SE-A' });
+    await there.isAsked;
+    expect((await alice.delete(routes.file(path))).status).toBe(200);
+    await gone(path);
+    const elsewhere = heldUp(b);
+    const second = create(alice, [path], { se: 'SE-B' });
+    await elsewhere.isAsked;
+    there.goOn();
+    expect((await first).status).toBe(503);
+    elsewhere.goOn();
+    expect((await second).body.code).toBe('catalogue.exists');
+    expect(await held(path)).toEqual([]);
+    expect(b.kept.get(path)?.toString()).toBe('of somebody');
   });
 
   it('are not those of a file that would get another path', async () => {

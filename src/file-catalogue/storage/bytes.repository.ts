@@ -24,30 +24,47 @@ export async function findOwn(
   return row;
 }
 
-/** Lets a user in at paths that it holds. Answers at how many of them. */
+const OWN_PLACES = `unnest($1::text[], $2::integer[], $3::text[]) w (path, se_id, md5)
+           where b.path = w.path and b.se_id = w.se_id and b.md5 is not distinct from w.md5
+             and b.owner_id = $4 and b.state = 'arriving' and b.jid is null`;
+
+/** Where a user wants to be let in, and what with. */
+export interface AwaitedBytes {
+  path: string;
+  seId: number;
+  md5: string | undefined;
+}
+
+/** Lets a user in at paths that it holds for these bytes; they may be held for others meanwhile. Answers at how many of them. */
 export async function letIn(
   source: Queryable,
-  { paths, ownerId }: { paths: readonly string[]; ownerId: number },
+  { places, ownerId }: { places: readonly AwaitedBytes[]; ownerId: number },
 ): Promise<number> {
   return source.execute({
     name: 'catalogue-bytes-let-in',
-    text: `update catalogue_bytes set removals = 2
-           where path = any($1) and owner_id = $2 and state = 'arriving' and jid is null`,
-    values: [paths, ownerId],
+    text: `update catalogue_bytes b set removals = 2 from ${OWN_PLACES}`,
+    values: [...placeValues(places), ownerId],
   });
 }
 
-/** The paths are no longer held where the user has not been let in. */
+/** The paths are no longer held for these bytes where the user has not been let in. */
 export async function giveUp(
   source: Queryable,
-  { paths, ownerId }: { paths: readonly string[]; ownerId: number },
+  { places, ownerId }: { places: readonly AwaitedBytes[]; ownerId: number },
 ): Promise<void> {
   await source.execute({
     name: 'catalogue-bytes-give-up',
-    text: `delete from catalogue_bytes
-           where path = any($1) and owner_id = $2 and state = 'arriving' and jid is null and removals = 0`,
-    values: [paths, ownerId],
+    text: `delete from catalogue_bytes b using ${OWN_PLACES} and b.removals = 0`,
+    values: [...placeValues(places), ownerId],
   });
+}
+
+function placeValues(places: readonly AwaitedBytes[]): unknown[] {
+  return [
+    places.map(({ path }) => path),
+    places.map(({ seId }) => seId),
+    places.map(({ md5 }) => md5 ?? null),
+  ];
 }
 
 /** The storage elements where a file has bytes that came through this service. */

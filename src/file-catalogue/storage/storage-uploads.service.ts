@@ -84,7 +84,7 @@ export class StorageUploads {
     const outcomes = await this.writer.applyTogether(actor, lines, async (transaction) => {
       await refuseTooMany(transaction, actor.userId);
     });
-    const fresh = targets.filter((_target, index) => outcomes[index] !== 'unchanged');
+    const fresh = held.filter((_target, index) => outcomes[index] !== 'unchanged');
     await this.letIn(fresh, actor.userId);
     return held.map(({ path, element, url, size, key }) => ({
       ...{ path, se: element.name, url, ...key },
@@ -93,8 +93,11 @@ export class StorageUploads {
   }
 
   /** Where nothing lies yet: what lies there is not ours, and would be removed as if it were. */
-  private async letIn(targets: readonly Target[], ownerId: number): Promise<void> {
-    const places = { paths: targets.map(({ path }) => path), ownerId };
+  private async letIn(
+    targets: readonly (Target & { seId: number })[],
+    ownerId: number,
+  ): Promise<void> {
+    const places = targets.map(({ path, seId, content }) => ({ path, seId, md5: content?.md5 }));
     const waiting = targets.values();
     let isOver = false;
     try {
@@ -107,10 +110,11 @@ export class StorageUploads {
       await Promise.all(Array.from({ length: LOOKS }, look));
     } catch (error) {
       isOver = true;
-      await giveUp(this.database, places);
+      await giveUp(this.database, { places, ownerId });
       throw error;
     }
-    if (targets.length === 0 || (await letIn(this.database, places)) === targets.length) return;
+    if (targets.length === 0) return;
+    if ((await letIn(this.database, { places, ownerId })) === targets.length) return;
     throw Problem.unavailable('The storage elements took too long to answer');
   }
 
