@@ -405,6 +405,10 @@ describe('bytes that are removed from storage elements', () => {
       },
     ]);
     expect((await run('removals', '--se', 'SE-B', '-o', 'name')).stdout).toBe('');
+    const unknown = await run('removals', '--se', 'SE-a');
+    expect([unknown.code, unknown.stderr]).toEqual([
+      ...[2, 'gridgate: There is no storage element SE-a\n'],
+    ]);
     const given = await run('give-up', path, 'SE-A');
     expect([given.code, given.stdout]).toEqual([0, `the bytes of ${path} stay at SE-A\n`]);
     const again = await run('give-up', path, 'SE-A');

@@ -36,6 +36,10 @@ export const storageCommand = group('storage', 'storage elements, and what is re
     ],
     show: async (service, { se, failing = false, limit }) => {
       const queue = await service.get(RemovalQueue);
+      const registry = await (await service.get(RegistryService)).current();
+      const isKnown = se === undefined || registry.storageElement(se) !== undefined;
+      if (!isKnown && !(await queue.counts()).has(se))
+        throw new CommandError(`There is no storage element ${se}`, 2);
       const removals = await queue.list({ se, isFailing: failing, most: limit });
       return listOf(
         { removals },
