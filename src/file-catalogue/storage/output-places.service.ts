@@ -98,7 +98,8 @@ export class OutputPlaces {
     run: BytesRun,
     files: readonly OutputFile[],
   ): Promise<OpenedOutput[]> {
-    await this.makeHome(principal, files);
+    const homeless = await this.makeHome(principal, files);
+    if (homeless !== undefined) return files.map(({ path }) => ({ path, fault: homeless }));
     let known = await this.bytesOf(run);
     const fresh = files.filter(({ path }) => !known.has(path));
     if (await this.holdAll(principal, run, fresh)) known = await this.bytesOf(run);
@@ -306,22 +307,28 @@ export class OutputPlaces {
     });
   }
 
-  /** Makes the directory of the owner where files are to be stored in it, and it is not there yet. */
+  /** Makes the directory of the owner where files are to be stored in it, and it is not there yet. Answers why it cannot be. */
   private async makeHome(
     { user, group, vo, ...rest }: Principal,
     files: readonly OutputFile[],
-  ): Promise<void> {
-    if (vo === undefined) return;
+  ): Promise<string | undefined> {
+    if (vo === undefined) return undefined;
     const home = `/${vo}/user/${[...user][0] ?? ''}/${user}`;
-    if (!files.some(({ path }) => path.startsWith(`${home}/`))) return;
+    if (!files.some(({ path }) => path.startsWith(`${home}/`))) return undefined;
     const there = (await readChain(this.database, home)).at(-1)?.path ?? '/';
-    if (there === home) return;
+    if (there === home) return undefined;
     const system = await this.policy.systemActor();
     const directory = { kind: 'directory', op: 'put', mustExist: false, mode: 0o755 } as const;
     const parent = parentPath(home);
-    if (there !== parent) await this.writer.applyOne(system, { ...directory, path: parent });
     const { userId, groupId } = await this.policy.writerOf({ user, group, vo, ...rest });
-    await this.writer.applyOne({ ...system, userId, groupId }, { ...directory, path: home });
+    try {
+      if (there !== parent) await this.writer.applyOne(system, { ...directory, path: parent });
+      await this.writer.applyOne({ ...system, userId, groupId }, { ...directory, path: home });
+      return undefined;
+    } catch (error) {
+      if (error instanceof Problem && error.status < 500) return error.detail;
+      throw error;
+    }
   }
 }
 

@@ -1,0 +1,69 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
+import { bulk } from '../support/catalogue/events.js';
+import { awaitFinal, submit } from '../support/jobs.js';
+import { PlayedWorker } from '../support/played-worker.js';
+import { KeepingStorage } from '../support/storage/keeping-storage.js';
+import { addWorkerSite } from '../support/test-worker.js';
+import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
+
+const DIGESTS = { adler32: '00000001', sha256: '0'.repeat(64), md5: '0'.repeat(32) };
+
+describe('where files of jobs go', () => {
+  const [a, s3] = [new KeepingStorage(), new KeepingStorage()];
+  let directory: string;
+  let grid: Grid;
+  let alice: GridClient;
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'gridgate-places-'));
+    const url = (await s3.start()).replace('/vo', '/b');
+    const s3At = { name: 'SE-S3', url, kind: 's3', vos: ['vo'] } as const;
+    const storageElements = [
+      { name: 'SE-A', url: await a.start(), kind: 'webdav', vos: ['vo'] },
+      { ...s3At, credentialsFile: join(directory, 'no-keys') },
+      { name: 'SE-C' },
+    ] as const;
+    const registry = join(directory, 'r.yaml');
+    await writeFile(registry, writeRegistryFile({ ...DEMO_REGISTRY, storageElements }));
+    const env = { GRID_REGISTRY: registry, GRID_REGISTRY_SYNC: 'true', GRID_LOCAL_SLOTS: '2' };
+    grid = await startGrid({ env });
+    alice = await grid.as('alice');
+    await bulk(await grid.as('fred'), { kind: 'directory', path: '/vo/out', mode: 0o777 });
+  });
+  afterAll(async () => {
+    await grid?.remove();
+    await Promise.all([a.stop(), s3.stop()]);
+    await rm(directory, { recursive: true, force: true });
+  });
+  beforeEach(() => a.reset());
+
+  const shell = (command: string, more: object = {}): object => ({
+    ...{ Executable: '/bin/sh', Arguments: ['-c', command], OutputSandbox: [], ...more },
+  });
+  const begin = async (worker: PlayedWorker, run: string): Promise<void> => {
+    expect(await worker.take(1)).toMatchObject([{ run }]);
+    await worker.report({ run, kind: 'starting' });
+    await worker.report({ run, kind: 'ended', storing: 'begins' });
+  };
+  const uploads = (worker: PlayedWorker, run: string, ...names: string[]) => {
+    const files = names.map((name) => ({ name, size: 0, failed: [], ...DIGESTS }));
+    return worker.call('POST', `runs/${run}/uploads`, { json: { files } });
+  };
+
+  it('is nowhere when something else stands where the directory of the owner would be', async () => {
+    const taken = { kind: 'file', path: '/vo/user/b', size: 1, replicas: [{ se: 'SE-C' }] };
+    await bulk(await grid.as('fred'), taken);
+    const bob = await grid.as('bob');
+    const [jid = 0] = await submit(bob, [shell('echo > f', { OutputData: ['f'] })]);
+    expect(await awaitFinal(bob, [jid], 30_000)).toMatchObject([
+      {
+        ...{ status: 'Failed', minorStatus: 'Uploading Job Outputs' },
+        appStatus: expect.stringContaining('/vo/user/b is a file'),
+      },
+    ]);
+  });
+
+});
