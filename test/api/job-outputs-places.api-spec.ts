@@ -66,4 +66,24 @@ describe('where files of jobs go', () => {
     ]);
   });
 
+  it('is told also while the keys of another element cannot be read', async () => {
+    const site = 'WORKERS.keys';
+    await addWorkerSite(grid, site);
+    const worker = await PlayedWorker.registered(grid, site);
+    const OutputData = [
+      { name: 'f', se: 'SE-S3' },
+      { name: 'g', se: 'SE-A' },
+    ];
+    const [jid = 0] = await submit(alice, [shell('true', { OutputData, Site: site })]);
+    await begin(worker, `${jid}.1`);
+    const { status, body } = await uploads(worker, `${jid}.1`, 'f', 'g');
+    expect([status, body.files]).toMatchObject([
+      200,
+      [
+        { name: 'f', se: 'SE-S3', away: 'The keys of SE-S3 cannot be read' },
+        { name: 'g', se: 'SE-A', url: expect.any(String) },
+      ],
+    ]);
+  });
+
 });

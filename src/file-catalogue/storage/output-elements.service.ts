@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Audit } from '#src/audit/index.js';
 import { plainInScopes, StorageTokens } from '#src/auth/index.js';
+import { Problem } from '#src/kernel/index.js';
 import {
   addressOf,
   audienceOf,
@@ -26,6 +27,11 @@ export class ElementAwayError extends Error {
   ) {
     super(text);
   }
+}
+
+/** True also where what opens the element cannot be read, as the keys of S3: it is no fault of the file, and others may take it. */
+export function isAway(error: unknown): error is Problem {
+  return error instanceof Problem && error.code === 'service.unavailable';
 }
 
 /** Storage elements as files of jobs meet them: which take a file, what lies in its way, and what has arrived. */
@@ -124,9 +130,9 @@ export class OutputElements {
     try {
       return await look(place.element);
     } catch (error) {
-      if (!(error instanceof ElementFault)) throw error;
-      if (error.kind === 'away') throw new ElementAwayError(se, error.detail);
-      return error.detail;
+      if (error instanceof ElementFault && error.kind !== 'away') return error.detail;
+      if (isAway(error)) throw new ElementAwayError(se, error.detail);
+      throw error;
     }
   }
 }

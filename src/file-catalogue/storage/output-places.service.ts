@@ -9,7 +9,7 @@ import { CatalogueNames } from '../names/catalogue-names.service.js';
 import { filePathFault, parentPath } from '../path/catalogue-path.js';
 import type { FileReserve } from '../writing/catalogue-line.js';
 import { CatalogueWriter } from '../writing/catalogue-writer.service.js';
-import { ElementAwayError, OutputElements } from './output-elements.service.js';
+import { ElementAwayError, isAway, OutputElements } from './output-elements.service.js';
 import {
   bytesOfJob,
   claimLeft,
@@ -300,11 +300,23 @@ export class OutputPlaces {
     awaited: readonly Awaited[],
   ): Promise<OpenedOutput[]> {
     const end = this.tokens.endOf(principal, KEY_SECONDS);
-    const keys = await this.keys.of(principal, awaited, { right: 'create', end });
-    return awaited.map(({ file: { path }, element, url }) => {
-      const key = keys.get(url);
-      return key ? { path, se: element.name, url, ...key } : { path, fault: 'nothing lets it in' };
-    });
+    const opened: OpenedOutput[] = [];
+    for (const element of new Set(awaited.map((one) => one.element))) {
+      const own = awaited.filter((one) => one.element === element);
+      const { name: se } = element;
+      try {
+        const keys = await this.keys.of(principal, own, { right: 'create', end });
+        for (const { file, url } of own) {
+          const { path } = file;
+          const key = keys.get(url);
+          opened.push(key ? { path, se, url, ...key } : { path, fault: 'nothing lets it in' });
+        }
+      } catch (error) {
+        if (!isAway(error)) throw error;
+        opened.push(...own.map(({ file: { path } }) => ({ path, se, away: error.detail })));
+      }
+    }
+    return opened;
   }
 
   /** Makes the directory of the owner where files are to be stored in it, and it is not there yet. Answers why it cannot be. */
