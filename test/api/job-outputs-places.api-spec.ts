@@ -86,4 +86,33 @@ describe('where files of jobs go', () => {
     ]);
   });
 
+  it('stays that of a later attempt when a request of an earlier one comes to its end', async () => {
+    const site = 'WORKERS.late';
+    await addWorkerSite(grid, site);
+    const worker = await PlayedWorker.registered(grid, site);
+    await bulk(alice, { kind: 'directory', path: '/vo/out/held' });
+    const OutputData = [
+      { name: 'f*', path: '/vo/out/held/' },
+      { name: 'g', path: '/vo/out/' },
+    ];
+    const [jid = 0] = await submit(alice, [shell('true', { OutputData, Site: site })]);
+    await begin(worker, `${jid}.1`);
+    const blocker = await grid.connection();
+    await blocker.query('begin');
+    await blocker.query(`select from catalogue_directory where path = '/vo/out/held' for update`);
+    const late = uploads(worker, `${jid}.1`, 'f1', 'f2');
+    const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%catalogue_directory%'`;
+    await eventually(async () => (await grid.sql(waits)).length > 0, 'the request to wait');
+    await worker.report({ run: `${jid}.1`, kind: 'ended', storing: 'is over', storingFault: 'no' });
+    expect(await awaitFinal(alice, [jid])).toMatchObject([{ status: 'Failed' }]);
+    expect((await alice.post(`/jobs/${jid}/reschedule`)).status).toBe(200);
+    await begin(worker, `${jid}.2`);
+    expect((await uploads(worker, `${jid}.2`, 'g')).body.files).toMatchObject([{ se: 'SE-A' }]);
+    await blocker.query('rollback');
+    await blocker.end();
+    await late;
+    expect(
+      await grid.sql(`select attempt, state from catalogue_bytes where path = '/vo/out/g'`),
+    ).toEqual([{ attempt: 2, state: 'arriving' }]);
+  });
 });

@@ -107,7 +107,7 @@ export class OutputPlaces {
     const awaited: Awaited[] = [];
     await pLimit(AT_ONCE).map(files, async (file) => {
       const all = known.get(file.path) ?? [];
-      const own = all.find(({ state }) => state === 'arriving');
+      const own = all.find(({ state, attempt }) => state === 'arriving' && attempt === run.attempt);
       const left = all.filter(({ state }) => state === 'removing');
       const found = await this.placeOf({ principal, run, file, left }, own);
       if ('element' in found) awaited.push(found);
@@ -117,11 +117,11 @@ export class OutputPlaces {
     return files.flatMap(({ path }) => opened.get(path) ?? []);
   }
 
-  /** What belongs to the job, by path: what arrives for the run, and what is to be removed. */
+  /** What belongs to the job, by path: what arrives for the run, or for a later one, and what is to be removed. */
   private async bytesOf(run: BytesRun): Promise<Map<string, RunBytes[]>> {
     const all = await bytesOfJob(this.database, run.jid);
     const earlier = all.filter(
-      ({ attempt, state }) => attempt !== run.attempt && state === 'arriving',
+      ({ attempt, state }) => attempt < run.attempt && state === 'arriving',
     );
     if (earlier.length > 0) {
       const attempts = [...new Set(earlier.map(({ attempt }) => attempt))];
