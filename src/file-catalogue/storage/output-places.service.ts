@@ -242,9 +242,14 @@ export class OutputPlaces {
     const now = new Date(this.clock.now());
     const until = new Date(now.getTime() + LEASE_MS);
     if (!(await claimLeft(this.database, { id, now, until }))) throw new ElementAwayError(se, BUSY);
-    const fault = removals === 0 ? undefined : await this.elements.makeWay(se, path, true);
-    if (fault === undefined) await forgetOf(this.database, id);
-    return fault;
+    try {
+      const fault = removals === 0 ? undefined : await this.elements.makeWay(se, path, true);
+      if (fault === undefined) await forgetOf(this.database, id);
+      return fault;
+    } catch (error) {
+      if (error instanceof ElementAwayError) await leave(this.database, id, { until });
+      throw error;
+    }
   }
 
   private async idOf(se: string): Promise<number> {
