@@ -78,7 +78,7 @@ export class OutputStore {
     for (const wanted of storedNames(order)) {
       const found = await finder.find(wanted);
       if (found.length === 0 && !isPattern(wanted))
-        throw new StoreFault(`${shownName(wanted)} was not made`);
+        throw new StoreFault(leftOutOf(finder) ?? `${shownName(wanted)} was not made`);
       if (found.length === 0) missing.push(wanted);
       for (const { name, linkTo, isDirectory } of found) {
         const place = linkTo === undefined && !isDirectory ? placeOf(name) : undefined;
@@ -93,6 +93,9 @@ export class OutputStore {
         names.add(name);
       }
     }
+    if (finder.isCut) throw new StoreFault('there are too many files to look through');
+    const leftOut = leftOutOf(finder);
+    if (leftOut !== undefined) throw new StoreFault(leftOut);
     if (names.size > MOST_FILES)
       throw new StoreFault(`there are ${names.size} files, at most ${MOST_FILES} are stored`);
     const limit = pLimit(REQUESTS_AT_ONCE);
@@ -219,6 +222,12 @@ export class OutputStore {
       return false;
     }
   }
+}
+
+/** What was wanted and cannot be stored, and why. */
+function leftOutOf({ leftOut }: OutputFinder): string | undefined {
+  const [[name, reason] = []] = leftOut;
+  return name === undefined ? undefined : `${shownName(name)}: ${reason}`;
 }
 
 /** By the time that has gone by here: the clock of the service may be another. */
