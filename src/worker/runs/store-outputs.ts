@@ -142,15 +142,24 @@ export class OutputStore {
           unstored = new StoreFault(faultText(file, place.fault));
           return;
         }
-        const needsMd5 = 'needs' in place;
-        if (needsMd5) await this.digestAgain(finder, file, signal);
-        if (needsMd5 || ('expires' in place && isUsedUp(place, openedAt))) {
+        if ('needs' in place) {
+          await this.digestAgain(finder, file, signal);
           again.push(file);
           return;
         }
-        seOf.set(file, place.se);
-        if ('away' in place) file.reasons.push(place.away);
-        else if (await this.sending(() => this.send(finder, file, place, signal))) sent.push(file);
+        if ('away' in place) {
+          seOf.set(file, place.se);
+          file.reasons.push(place.away);
+          return;
+        }
+        await this.sending(async () => {
+          if (isUsedUp(place, openedAt)) {
+            again.push(file);
+            return;
+          }
+          seOf.set(file, place.se);
+          if (await this.send(finder, file, place, signal)) sent.push(file);
+        });
       });
       if (unstored) throw unstored;
       const arrived = await this.arrived(order, sent, signal);
