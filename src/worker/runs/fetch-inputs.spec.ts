@@ -21,6 +21,7 @@ describe('files of the catalogue on their way to a run', () => {
   /** What opened the file, each time that it was asked for. */
   let opened: InputSource[];
   let asked: number;
+  let fetcher: InputFetcher;
   beforeAll(() => storage.start());
   afterAll(async () => {
     await storage.stop();
@@ -62,8 +63,10 @@ describe('files of the catalogue on their way to a run', () => {
         fetched: paths.map((path) => ({ path, size })),
       },
     } as unknown as LocalRun;
-    return new InputFetcher(parts, [1, 1]).fetch(run, { directory: '/job', signal });
+    fetcher = new InputFetcher(parts, [1, 1]);
+    return fetcher.fetch(run, { directory: '/job', signal });
   };
+  const promised = (): number => (fetcher as unknown as { promisedBytes: number }).promisedBytes;
   const there = (): string[] => readdirSync(join(root, 'work'));
 
   it('come whole, and are the first of their replicas', async () => {
@@ -126,6 +129,21 @@ describe('files of the catalogue on their way to a run', () => {
       expect([asked, there()]).toEqual([0, []]);
     },
   );
+
+  it('are promised no less room when parts of them came in vain', async () => {
+    let times = 0;
+    const left: number[] = [];
+    storage.play((response, request) => {
+      left.push(promised());
+      times += 1;
+      if (times > 2) return storage.serve(response, request);
+      response.writeHead(200, { 'content-length': TEXT.length });
+      return response.write(TEXT.slice(0, 10), () => response.destroy());
+    });
+    await fetch();
+    expect(left).toEqual([TEXT.length, TEXT.length, TEXT.length]);
+    expect(promised()).toBe(0);
+  });
 
   it('are not under way any more when one of them has failed', async () => {
     let closed = false;

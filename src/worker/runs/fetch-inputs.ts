@@ -50,7 +50,7 @@ interface FetchOfRunParts extends Pick<FetchParts, 'clock' | 'logger' | 'service
   pausesMs: readonly number[];
   /** Throws InputsAwayError while the disk has no room for what is to come. */
   requireRoom: () => void;
-  /** Told of bytes that are on the disk. */
+  /** Told of bytes that are on the disk; less than nothing of those that are not any more. */
   arrived: (bytes: number) => void;
 }
 
@@ -81,8 +81,8 @@ export class InputFetcher {
     const requireRoom = (): void => {
       if (left > 0) return;
       this.requireRoom(run, bytes);
+      this.promisedBytes += bytes - left;
       left = bytes;
-      this.promisedBytes += bytes;
     };
     const arrived = (some: number): void => {
       left -= some;
@@ -238,11 +238,13 @@ class FetchOfRun {
       throw this.taken(file.path, error);
     });
     let isWhole = false;
+    let written = 0;
     try {
       const { size, checksum } = file;
       for await (const piece of replicaBytes(storage, { ...source, size, checksum }, signal)) {
         for (let from = 0; from < piece.length;)
           from += (await handle.write(piece, from)).bytesWritten;
+        written += piece.length;
         arrived(piece.length);
       }
       const { uid } = this.run;
@@ -250,7 +252,10 @@ class FetchOfRun {
       isWhole = true;
     } finally {
       await handle.close();
-      if (!isWhole) await rm(target, { force: true });
+      if (!isWhole) {
+        await rm(target, { force: true });
+        arrived(-written);
+      }
     }
   }
 
