@@ -126,6 +126,16 @@ describe('bytes that are sent to a storage', () => {
     await expect(send([TEXT], TEXT.length, AbortSignal.abort(reason))).rejects.toBe(reason);
   });
 
+  it('are given up when the storage is busy for ever', async () => {
+    let busy: NodeJS.Timeout | undefined;
+    answer = (request, response) => {
+      request.resume();
+      busy = setInterval(() => response.writeProcessing(), 50);
+    };
+    await expect(send([TEXT])).rejects.toMatchObject({ kind: 'away', message: 'it is too slow' });
+    clearInterval(busy);
+  });
+
   it('are digested in one pass', async () => {
     const bytes = async function* () {
       yield await Promise.resolve(TEXT);

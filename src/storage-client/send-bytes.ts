@@ -8,6 +8,11 @@ import { ReplicaFault, type Address } from './replica-bytes.js';
 
 const MAX_HOPS = 5;
 const MAX_ANSWER_BYTES = 65_536;
+/** One that takes longer than so many silences, and fewer bytes a second than these, is as good as away. */
+const SILENCES = 10;
+const LEAST_RATE = 20_000;
+/** What a timer can wait for. */
+const MOST_MS = 2_000_000_000;
 const OF_CERTIFICATES = /^(CERT|UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|ERR_TLS)/;
 const TEXTS: Record<number, string> = {
   403: 'something lies there already, or it does not accept tokens of this service',
@@ -63,10 +68,19 @@ export async function sendBytes(
   { url, presigned = url, headers = {} }: Address,
   sending: Sending,
 ): Promise<void> {
+  const { size, silenceMs, signal } = sending;
+  const mostMs = Math.ceil(SILENCES * silenceMs + (size / LEAST_RATE) * 1000);
+  const patience = AbortSignal.timeout(Math.min(MOST_MS, mostMs));
+  const ends = signal ? AbortSignal.any([signal, patience]) : patience;
   let target = new URL(presigned);
   for (let hops = 0; hops <= MAX_HOPS; hops += 1) {
     const own = target.origin === new URL(url).origin ? headers : {};
-    const { status, location } = await put(target, own, sending);
+    const { status, location } = await put(target, own, { ...sending, signal: ends }).catch(
+      (error: unknown) => {
+        if (error !== patience.reason) throw error;
+        throw new ReplicaFault('away', 'it is too slow', { cause: error });
+      },
+    );
     const next = location === undefined ? null : URL.parse(location, target.href);
     if (![307, 308].includes(status) || next === null) {
       if (status >= 200 && status < 300) return;
