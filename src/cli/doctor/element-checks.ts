@@ -21,9 +21,10 @@ async function findingOf(
   storage: Pick<StorageElements, 'opensByLetters'>,
   element: AddressedElement,
 ): Promise<Finding> {
-  const { name, kind, vos, base = `/${vos[0] ?? ''}` } = element;
+  const { name, kind, vos, base = '/' } = element;
+  const directory = base === '/' ? `/${vos[0] ?? ''}` : base;
   try {
-    if (await storage.opensByLetters(element, base)) {
+    if (await storage.opensByLetters(element, directory)) {
       const text = `at ${name} a token for one file opens all whose names begin with its name`;
       return warning(CHECK, text, 'Update xrootd to 5.6.9, scitokens-cpp to 1.4.1');
     }
