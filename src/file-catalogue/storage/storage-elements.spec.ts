@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { UnsecuredJWT } from 'jose';
+import { decodeJwt, UnsecuredJWT } from 'jose';
 import type { AddressedElement } from '#src/registry/index.js';
 import { PlayedStorage } from '../../../test/support/storage/played-storage.js';
 import { ElementFault } from './element-fault.js';
@@ -49,6 +49,20 @@ describe('what the service asks storage elements', () => {
     const opened = await elements.open(element, PATH, options);
     return opened && [opened.size, await text(opened.bytes)];
   };
+  it('say nothing of whom they open to while they are busy', async () => {
+    here.play((response, { headers, url }) => {
+      const isOwn = JSON.stringify(decodeJwt(String(headers.authorization).slice(7))).includes(
+        `"${url}"`,
+      );
+      response.writeHead(isOwn ? 404 : 503).end();
+    });
+    expect(await faultOf(elements.opensByLetters(element, '/vo/in'))).toMatchObject({
+      ...{ kind: 'away', detail: 'SE-A answers 503' },
+    });
+    here.play((response) => response.writeHead(404).end());
+    expect(await elements.opensByLetters(element, '/vo/in')).toBe(true);
+  });
+
   const faultOf = async (work: Promise<unknown>): Promise<ElementFault> => {
     const fault = await work.then(
       () => undefined,

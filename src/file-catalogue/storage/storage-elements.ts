@@ -116,7 +116,10 @@ export class StorageElements implements OnApplicationShutdown {
     await this.stat(element, path);
     if (element.kind === 's3') return false;
     const other = { method: 'HEAD', path: `${path}x`, opens: path } as const;
-    return ![401, 403].includes((await this.whole(element, other)).statusCode);
+    const { statusCode } = await this.whole(element, other);
+    if ([401, 403].includes(statusCode)) return false;
+    if (statusCode === 404 || (statusCode >= 200 && statusCode < 300)) return true;
+    throw ElementFault.ofStatus(element.name, statusCode);
   }
 
   /** Undefined: it is not there. For a range beyond the end it has no bytes. */
