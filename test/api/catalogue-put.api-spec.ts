@@ -103,7 +103,7 @@ describe('gridgate catalogue put', () => {
     const { code, stdout, stderr } = await put('f', `/vo/in/${what}`);
     expect([code, stdout]).toEqual([3, '']);
     expect(stderr).toContain(`gridgate: SE-A does not take /vo/in/${what}: ${text}\n`);
-    expect(stderr).toContain(`/vo/in/${what} is free again a few minutes after 20`);
+    expect(stderr).toContain(`/vo/in/${what} is free again an hour after 20`);
     await writeFile(join(user.home, 'other'), 'other');
     expect((await put('other', `/vo/in/${what}`)).stderr).toContain('is being uploaded');
   });

@@ -115,7 +115,7 @@ async function send(
   } catch (error) {
     if (!(error instanceof ReplicaFault)) throw error;
     const text = `${se} does not take ${path}: ${error.message}${hintOf(error)}`;
-    throw new CommandError(text, 3, `${path} is free again a few minutes after ${expires}`);
+    throw new CommandError(text, 3, `${path} is free again an hour after ${expires}`);
   } finally {
     bar.stop();
   }

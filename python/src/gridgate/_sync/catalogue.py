@@ -235,7 +235,7 @@ class Catalogue:
         try:
             self._transport.storage.send(place, source, digests.size)
         except StorageError as error:
-            text = f"{place.se} does not take {path}: {error}; the path is free again a few minutes after {place.expires}"
+            text = f"{place.se} does not take {path}: {error}; the path is free again an hour after {place.expires}"
             refused = StorageError(error.kind, text)
             # what lies there may be what an earlier try has put: whoever registers it looks
             if error.kind != "closed":
