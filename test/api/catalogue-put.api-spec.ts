@@ -86,6 +86,21 @@ describe('gridgate catalogue put', () => {
     expect(b.asked[0]?.headers['content-length']).toBe(String(TEXT.length));
   });
 
+  it('finishes what was interrupted before it was registered', async () => {
+    a.status = 500;
+    expect((await put('f', '/vo/in/interrupted')).stderr).toContain('it failed (500)');
+    a.status = 201;
+    expect(await put('f', '/vo/in/interrupted')).toMatchObject({
+      ...{ code: 0, stdout: 'f is /vo/in/interrupted at SE-A\n' },
+    });
+    await writeFile(join(user.home, 'half'), TEXT);
+    a.keeps = (bytes) => bytes.subarray(1);
+    a.status = 500;
+    await put('half', '/vo/in/stump');
+    a.status = 201;
+    expect((await put('half', '/vo/in/stump')).stderr).toContain('something lies there already');
+  });
+
   it.each([
     ['full', 507, 'it is full (507)'],
     ['taken', 412, 'something lies there already (412)'],

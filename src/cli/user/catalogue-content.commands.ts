@@ -80,12 +80,16 @@ export async function upload(
     place.presigned !== undefined && size > MOST_READ_BYTES
       ? { Checksum: md5, ChecksumType: 'MD5' }
       : { Checksum: adler32, ChecksumType: 'Adler32' };
-  await send(file, { ...place, size }, authorities(grid, ca));
-  await grid.client.registerFile(encodePath(path), {
-    ...{ Size: size, ...checksum, SHA256: sha256, SE: place.se },
-    ...(mode !== undefined && { Mode: mode }),
-    ...(guid !== undefined && { GUID: guid }),
-  });
+  const refused = await send(file, { ...place, size }, authorities(grid, ca));
+  try {
+    await grid.client.registerFile(encodePath(path), {
+      ...{ Size: size, ...checksum, SHA256: sha256, SE: place.se },
+      ...(mode !== undefined && { Mode: mode }),
+      ...(guid !== undefined && { GUID: guid }),
+    });
+  } catch (error) {
+    throw refused && error instanceof GridError ? refused : error;
+  }
   say(`${file} is ${path} at ${place.se}`);
 }
 
@@ -97,11 +101,12 @@ async function sumsOf(file: string): Promise<Awaited<ReturnType<typeof digestsOf
   }
 }
 
+/** Answers what the storage refuses: what lies there may be what an earlier put has brought, and whoever registers it looks. */
 async function send(
   file: string,
   { path, se, size, expires, ...address }: Sized,
   ca: string | true,
-): Promise<void> {
+): Promise<CommandError | undefined> {
   const bar = await progress({ title: 'sending', total: size, isBytes: true });
   const bytes = async function* (): AsyncGenerator<Uint8Array> {
     let sent = 0;
@@ -112,10 +117,13 @@ async function send(
   };
   try {
     await sendBytes(address, { size, bytes, ca, silenceMs: SILENCE_SECONDS * 1000 });
+    return undefined;
   } catch (error) {
     if (!(error instanceof ReplicaFault)) throw error;
     const text = `${se} does not take ${path}: ${error.message}${hintOf(error)}`;
-    throw new CommandError(text, 3, `${path} is free again an hour after ${expires}`);
+    const refused = new CommandError(text, 3, `${path} is free again an hour after ${expires}`);
+    if (error.kind === 'closed') return refused;
+    throw refused;
   } finally {
     bar.stop();
   }
