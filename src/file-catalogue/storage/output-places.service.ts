@@ -98,8 +98,8 @@ export class OutputPlaces {
     run: BytesRun,
     files: readonly OutputFile[],
   ): Promise<OpenedOutput[]> {
-    const homeless = await this.makeHome(principal, files);
-    if (homeless !== undefined) return files.map(({ path }) => ({ path, fault: homeless }));
+    const noHome = await this.makeHome(principal, files);
+    if (noHome !== undefined) return files.map(({ path }) => ({ path, fault: noHome }));
     let known = await this.bytesOf(run);
     const fresh = files.filter(({ path }) => !known.has(path));
     if (await this.holdAll(principal, run, fresh)) known = await this.bytesOf(run);

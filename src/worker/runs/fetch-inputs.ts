@@ -1,5 +1,5 @@
 import { chownSync, mkdirSync, statfsSync } from 'node:fs';
-import { open, rm } from 'node:fs/promises';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import pLimit from 'p-limit';
@@ -30,6 +30,8 @@ const REQUESTS_AT_ONCE = 2;
 const SPARE_MS = 60_000;
 /** Before what could not be had is tried again; after the last one the run goes back. */
 const PAUSES_MS = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+/** Bytes of a file that are written at once. */
+const WRITTEN_BYTES = 262_144;
 const SHOWN = 200;
 
 /** A run cannot have its files now, and perhaps later or elsewhere. */
@@ -241,11 +243,11 @@ class FetchOfRun {
     let written = 0;
     try {
       const { size, checksum } = file;
-      for await (const piece of replicaBytes(storage, { ...source, size, checksum }, signal)) {
-        for (let from = 0; from < piece.length;)
-          from += (await handle.write(piece, from)).bytesWritten;
-        written += piece.length;
-        arrived(piece.length);
+      const pieces = replicaBytes(storage, { ...source, size, checksum }, signal);
+      for await (const some of together(pieces)) {
+        const bytes = await writeAll(handle, some);
+        written += bytes;
+        arrived(bytes);
       }
       const { uid } = this.run;
       if (uid !== undefined) await handle.chown(uid, uid);
@@ -296,6 +298,35 @@ class FetchOfRun {
     const minor = this.sandbox.has(path) ? MINOR.inputFilesFailed : MINOR.inputResolution;
     return new RunFault(minor, `${shown(path)}: ${text}`);
   }
+}
+
+/** The pieces, some of them together: each write costs as much as its bytes. */
+async function* together(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array[]> {
+  let some: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of pieces) {
+    some.push(piece);
+    bytes += piece.length;
+    if (bytes < WRITTEN_BYTES) continue;
+    yield some;
+    [some, bytes] = [[], 0];
+  }
+  if (some.length > 0) yield some;
+}
+
+/** Writes the pieces, and answers their bytes. */
+async function writeAll(handle: FileHandle, pieces: Uint8Array[]): Promise<number> {
+  let bytes = 0;
+  for (let left = pieces; left.length > 0;) {
+    let { bytesWritten: over } = await handle.writev(left);
+    bytes += over;
+    left = left.flatMap((piece) => {
+      const own = Math.min(over, piece.length);
+      over -= own;
+      return own < piece.length ? [piece.subarray(own)] : [];
+    });
+  }
+  return bytes;
 }
 
 /** The text with the files that are there: each is its own first replica. */
