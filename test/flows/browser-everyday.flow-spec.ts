@@ -348,6 +348,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     await bar('Usage').click();
     await page.getByRole('heading', { name: 'Usage' }).waitFor();
     await open('jobs');
+    await page.getByText('Charts: over time and by site').click();
     await page.getByRole('heading', { name: 'Over time' }).waitFor();
   });
 

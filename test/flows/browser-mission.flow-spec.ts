@@ -3,6 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
   complaintsOf,
   expectAccessible,
+  PHONE,
   profile,
   signInToPortal,
   startBrowser,
@@ -110,16 +111,63 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
         .waitFor();
       await page.getByText('Released: 1 job.').first().waitFor();
       expect(await minorOf(one)).not.toBe('Held by its owner');
-      // Another filter loses nothing of what is chosen.
+      // What another filter does not show is chosen no longer.
       await page.getByRole('button', { name: /^\d+ Running$/ }).click();
       await page.getByRole('heading', { name: 'Jobs: Running' }).waitFor();
-      await page.getByRole('button', { name: 'Kill 2' }).click();
+      expect(await page.getByRole('region', { name: 'Chosen jobs' }).isVisible()).toBe(false);
+      await choose(page, busy);
+      await page.getByRole('button', { name: 'Kill 1' }).click();
       await confirm(page, 'Cancel').click();
       expect((await alice.get(`/jobs/${busy}`)).body.status).toBe('Running');
-      await page.getByRole('button', { name: 'Kill 2' }).click();
+      await page.getByRole('button', { name: 'Kill 1' }).click();
       await confirm(page, 'Kill').click();
-      await page.getByText('Killed: 2 jobs.').first().waitFor();
+      await page.getByText('Killed: 1 job.').first().waitFor();
       expect((await alice.get(`/jobs/${busy}`)).body.status).toBe('Killed');
+    });
+  });
+
+  it('does nothing with a part of those that are being chosen', async () => {
+    const jid = await submitted(WAITS, 'Waiting');
+    await inPage(async (page) => {
+      await signInToPortal(page, grid);
+      await choose(page, jid);
+      let goOn: () => void = () => undefined;
+      const isHeld = new Promise<void>((resolve) => (goOn = resolve));
+      await page.route(/maxJobs=1000/, async (route) => {
+        await isHeld;
+        await route.continue();
+      });
+      await page.getByRole('button', { name: /^Choose all \d+$/ }).click();
+      await page.getByText('1 job is chosen, more are on their way …').waitFor();
+      expect(await page.getByRole('button', { name: /^Kill/ }).isDisabled()).toBe(true);
+      goOn();
+      await page.getByText(/^\d+ jobs are chosen$/).waitFor();
+      expect(await page.getByRole('button', { name: /^Kill/ }).isDisabled()).toBe(false);
+      await page.getByRole('button', { name: 'Choose none' }).click();
+    });
+  });
+
+  it('shows jobs first, and charts to who opens them, from then on', async () => {
+    await submitted(FAILS, 'Failed');
+    await inPage(async (page) => {
+      await signInToPortal(page, grid);
+      for (const size of [{ width: 1280, height: 800 }, PHONE]) {
+        await page.setViewportSize(size);
+        await page.reload();
+        const row = page.getByRole('checkbox', { name: /^Choose job/ }).first();
+        await row.waitFor();
+        const { y, height } = (await row.boundingBox()) ?? NOWHERE;
+        expect(y + height).toBeLessThan(size.height);
+        await expectAccessible(page);
+      }
+      const title = page.getByRole('heading', { name: 'Over time' });
+      expect(await title.isVisible()).toBe(false);
+      await page.getByText('Charts: over time and by site').click();
+      await title.waitFor();
+      await page.reload();
+      await title.waitFor();
+      await page.getByRole('img', { name: /^Jobs in the last hour/ }).waitFor();
+      await expectAccessible(page);
     });
   });
 

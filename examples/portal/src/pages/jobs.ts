@@ -2,7 +2,7 @@ import type { JobResponse } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { count, duration, plural } from '../parts/format.js';
 import { faultBox } from '../parts/pieces.js';
-import { stateChart } from '../parts/state-chart.js';
+import { stateList, stateRing } from '../parts/state-chart.js';
 import { atMostEvery } from '../parts/work.js';
 import { BulkBar } from './jobs/bulk.js';
 import { causesAmong, causeSection, causesOf, type Cause } from './jobs/causes.js';
@@ -21,8 +21,9 @@ const AT_MOST_EVERY = 0.5;
 const OVERVIEW_EVERY = 3;
 /** More are not chosen at once. */
 const MOST_CHOSEN = 1_000;
+const CHARTS_KEPT = 'portal.charts';
 
-/** Mission control: what the jobs are at, over time and by site, and what to do with many of them. */
+/** The jobs and what to do with many of them; folded, what they are at over time and by site. */
 export const jobsPage: Page = async (input) => {
   const page = new JobsPage(input);
   input.root.replaceChildren(...page.elements);
@@ -35,7 +36,9 @@ class JobsPage {
   private readonly bulk;
   private readonly table;
   private readonly overview;
-  private readonly chart = h('div');
+  private readonly states = h('div');
+  private readonly ring = h('div');
+  private readonly charts: HTMLDetailsElement;
   private readonly causes = h('div');
   private readonly fault = h('div');
   private readonly total = h('p', { class: 'soft' });
@@ -55,10 +58,11 @@ class JobsPage {
 
   constructor(private readonly input: PageInput) {
     this.view = JobsView.of(input.query);
-    this.selection = selectionOf(input.user);
+    this.selection = selectionOf(input.user, this.view);
+    const { view } = this;
+    this.charts = foldedCharts(view, this.ring, (this.overview = new Overview(view)).element);
     this.bulk = new BulkBar(input.client, this.selection, input.may('jobs:kill'));
     this.table = new JobTable(this.selection, this.view.all);
-    this.overview = new Overview(this.view);
     this.selection.shownBy(() => this.showChosen());
   }
 
@@ -80,8 +84,8 @@ class JobsPage {
     );
     const below = h('div', { class: 'actions' }, this.more, this.chooseAll);
     return [
-      ...[head, this.fault, this.chart, this.overview.element, filterBar(view), this.causes],
-      ...[this.bulk.element, this.table.element, this.total, below],
+      ...[head, this.fault, this.states, filterBar(view), this.charts],
+      ...[this.bulk.element, this.table.element, this.total, below, this.causes],
     ];
   }
 
@@ -89,9 +93,9 @@ class JobsPage {
     const { client, signal } = this.input;
     const onFault = (error: unknown): void => update(this.fault, faultBox(error));
     const look = atMostEvery(OVERVIEW_EVERY, signal, () => {
-      this.overview.refresh(client, signal).catch(onFault);
+      if (this.charts.open) this.overview.refresh(client, signal).catch(onFault);
     });
-    look();
+    this.charts.addEventListener('toggle', look);
     await this.refresh().catch((error: unknown) => {
       if (!signal.aborted) onFault(error); // what is filtered wrongly can be mended here
     });
@@ -120,9 +124,10 @@ class JobsPage {
     const { status } = view.chosen;
     const choose = (next: string | undefined): void => view.with({ status: next }).open();
     update(this.fault);
-    this.overview.element.hidden = isEmpty && !view.isFiltered;
-    if (!isEmpty) update(this.chart, stateChart(summary, status, choose), queueTime(list.jobs));
-    else update(this.chart, view.isFiltered ? undefined : welcome(this.input.may('jobs:submit')));
+    this.charts.hidden = isEmpty && !view.isFiltered;
+    if (!isEmpty) update(this.states, stateList(summary, status, choose));
+    else update(this.states, view.isFiltered ? undefined : welcome(this.input.may('jobs:submit')));
+    update(this.ring, h('div', { class: 'chart' }, stateRing(summary), queueTime(list.jobs)));
     this.ofShown = causesOf(causes);
     this.selection.renew(list.jobs);
     this.table.show(list.jobs);
@@ -161,13 +166,25 @@ class JobsPage {
     const { client, signal } = this.input;
     const query = { ...this.view.query(), ...more, maxJobs: MOST_CHOSEN };
     try {
-      const { jobs } = await client.listJobs(query, { signal });
-      this.selection.choose(jobs, true);
+      await this.selection.await(async () => (await client.listJobs(query, { signal })).jobs);
       say(`${plural(this.selection.size, 'job')} chosen`);
     } catch (error) {
       if (!signal.aborted) update(this.fault, faultBox(error));
     }
   }
+}
+
+/** Folded until somebody opens them, who finds them open from then on; or until the address says something about time. */
+function foldedCharts({ isOfTime }: JobsView, ...charts: HTMLElement[]): HTMLDetailsElement {
+  const isOpen = isOfTime || localStorage.getItem(CHARTS_KEPT) === 'open';
+  const keep = (): void => localStorage.setItem(CHARTS_KEPT, details.open ? 'folded' : 'open');
+  const details: HTMLDetailsElement = h(
+    'details',
+    { class: 'charts', open: isOpen },
+    h('summary', { onClick: keep }, 'Charts: over time and by site'),
+    charts,
+  );
+  return details;
 }
 
 /** How long those that are shown have waited for their start. */

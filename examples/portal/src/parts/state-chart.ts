@@ -6,47 +6,44 @@ const RADIUS = 42;
 const ROUND = 2 * Math.PI * RADIUS;
 const GAP = 2;
 
-/**
- * How many jobs are in which state: a ring for the eyes, and a list of buttons that says the same in words and
- * filters the jobs below.
- */
-export function stateChart(
+/** How many jobs are in which state: a ring for the eyes, beside the list that says the same in words. */
+export function stateChart(...list: Parameters<typeof stateList>): HTMLElement {
+  return h('div', { class: 'chart' }, stateRing(list[0]), stateList(...list));
+}
+
+/** A button for each state with the number of its jobs, which filters them. */
+export function stateList(
   summary: Record<string, number>,
   chosen: string | undefined,
   choose: (status: string | undefined) => void,
 ): HTMLElement {
-  const states = inOrder(summary);
-  const total = states.reduce((sum, [, number]) => sum + number, 0);
   return h(
-    'div',
-    { class: 'chart' },
-    ring(states, total),
-    h(
-      'ul',
-      { class: 'legend', 'aria-label': 'Jobs by state' },
-      states.map(([status, number]) =>
+    'ul',
+    { class: 'legend', 'aria-label': 'Jobs by state' },
+    inOrder(summary).map(([status, number]) =>
+      h(
+        'li',
+        {},
         h(
-          'li',
-          {},
-          h(
-            'button',
-            {
-              type: 'button',
-              class: `chip ${toneOf(status)}`,
-              id: `state-${status}`,
-              'aria-pressed': String(status === chosen),
-              onClick: () => choose(status === chosen ? undefined : status),
-            },
-            h('b', {}, count(number)),
-            ` ${status}`,
-          ),
+          'button',
+          {
+            type: 'button',
+            class: `chip ${toneOf(status)}`,
+            id: `state-${status}`,
+            'aria-pressed': String(status === chosen),
+            onClick: () => choose(status === chosen ? undefined : status),
+          },
+          h('b', {}, count(number)),
+          ` ${status}`,
         ),
       ),
     ),
   );
 }
 
-function ring(states: [string, number][], total: number): SVGElement {
+export function stateRing(summary: Record<string, number>): SVGElement {
+  const states = inOrder(summary);
+  const total = states.reduce((sum, [, number]) => sum + number, 0);
   let start = 0;
   const arcs = states.map(([status, number]) => {
     const length = (number / total) * ROUND;

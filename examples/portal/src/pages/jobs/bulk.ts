@@ -90,12 +90,13 @@ export class BulkBar {
   }
 
   show(): void {
-    const { jobs, size } = this.selection;
-    this.element.hidden = size === 0 && this.note.childElementCount === 0;
-    update(this.words, h('b', {}, count(size)), size === 1 ? ' job is chosen' : ' jobs are chosen');
+    const { jobs, size, isAwaited } = this.selection;
+    this.element.hidden = size === 0 && !isAwaited && this.note.childElementCount === 0;
+    const chosen = size === 1 ? ' job is chosen' : ' jobs are chosen';
+    update(this.words, h('b', {}, count(size)), chosen, isAwaited && ', more are on their way …');
     for (const { deed, button } of this.buttons) {
       const fitting = jobs.filter(deed.fits).length;
-      button.disabled = fitting === 0 || this.isBusy;
+      button.disabled = fitting === 0 || this.isBusy || isAwaited;
       button.textContent = fitting === 0 ? deed.verb : `${deed.verb} ${count(fitting)}`;
     }
     const [one, other] = jobs;

@@ -1,8 +1,11 @@
-import type { JobResponse } from 'gridgate/client';
+import { stringifyJson, type JobResponse } from 'gridgate/client';
+import type { JobsView } from './view.js';
 
-/** Jobs that somebody has chosen, whatever is filtered meanwhile. */
+/** Jobs that somebody has chosen among those of a view. */
 export class Selection {
   private readonly chosen = new Map<number, JobResponse>();
+  /** More of them are on their way: nothing is done with the others alone. */
+  isAwaited = false;
   private onChange: () => void = () => undefined;
 
   get jobs(): JobResponse[] {
@@ -30,6 +33,18 @@ export class Selection {
     this.onChange();
   }
 
+  /** Chooses what comes. */
+  async await(load: () => Promise<readonly JobResponse[]>): Promise<void> {
+    this.isAwaited = true;
+    this.onChange();
+    try {
+      this.choose(await load(), true);
+    } finally {
+      this.isAwaited = false;
+      this.onChange();
+    }
+  }
+
   /** Takes over what is known anew of chosen jobs. */
   renew(jobs: readonly JobResponse[]): void {
     const known = jobs.filter(({ jid }) => this.chosen.has(jid));
@@ -43,10 +58,12 @@ export class Selection {
   }
 }
 
-let kept: { user: string; selection: Selection } | undefined;
+let kept: { user: string; view: string; selection: Selection } | undefined;
 
-/** What this user has chosen since the portal was opened. */
-export function selectionOf(user: string): Selection {
-  if (kept?.user !== user) kept = { user, selection: new Selection() };
+/** What this user has chosen in this view, which is another one with every filter: what is chosen is not wider than what is looked at. */
+export function selectionOf(user: string, view: JobsView): Selection {
+  const wanted = stringifyJson(view.query());
+  if (kept?.user !== user || kept.view !== wanted)
+    kept = { user, view: wanted, selection: new Selection() };
   return kept.selection;
 }

@@ -58,6 +58,12 @@ export class JobsView {
     return WINDOWS[this.window] ?? 3_600;
   }
 
+  /** The address says something about time, which the charts show. */
+  get isOfTime(): boolean {
+    const { from, to } = this.span;
+    return this.window !== USUAL || from !== undefined || to !== undefined;
+  }
+
   get isFiltered(): boolean {
     const { from, to } = this.span;
     return Object.keys(this.chosen).length > 0 || from !== undefined || to !== undefined;
