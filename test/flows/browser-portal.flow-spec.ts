@@ -103,6 +103,26 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         await page.getByRole('link', { name: 'Catalogue' }).click();
         await page.getByRole('heading', { name: 'File catalogue' }).waitFor();
       }));
+
+    it('says that a session has ended, and not where the service only cannot be asked', () =>
+      inPage(async (page) => {
+        await signInToPortal(page, grid);
+        await page.evaluate(`(() => {
+          const tokens = JSON.parse(sessionStorage.getItem('portal.tokens'));
+          const old = { ...tokens, refresh: 'dead', expiresAt: 0 };
+          sessionStorage.setItem('portal.tokens', JSON.stringify(old));
+        })()`);
+        await page.route('**/oauth2/token', (route) => route.abort());
+        await page.getByRole('link', { name: 'Catalogue' }).click();
+        await page.getByRole('alert').first().waitFor();
+        expect(await page.locator('#who').innerText()).toContain('alice');
+        await page.unroute('**/oauth2/token');
+        await page.getByRole('link', { name: 'Usage' }).click();
+        await page.getByRole('alert').getByText('Your session has ended. Sign in again').waitFor();
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Sign in' }).click();
+        await page.getByRole('heading', { name: 'Usage' }).waitFor();
+      }));
   });
 
   describe('jobs', () => {

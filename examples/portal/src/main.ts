@@ -52,7 +52,7 @@ async function start(): Promise<void> {
     location.replace(application.redirectUri); // another name of this host: the service answers only its own
     return;
   }
-  const session = new Session(application, () => void show(session));
+  const session = new Session(application, (fault) => void show(session, fault));
   const fault = await takeAnswer(session);
   if (fault === 'left') return;
   await session.join();

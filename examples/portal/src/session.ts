@@ -46,9 +46,9 @@ export class Session {
 
   constructor(
     readonly application: Application,
-    private readonly onChange: () => void,
+    private readonly onChange: (fault?: Error) => void,
   ) {
-    this.tokens = new SharedTokens(onChange);
+    this.tokens = new SharedTokens(() => onChange());
     this.client = new GridClient({
       url: application.url,
       token: () => this.token(),
@@ -171,9 +171,11 @@ export class Session {
     try {
       this.store(await renewToken(this.application, refresh));
       return this.tokens.current?.access;
-    } catch {
+    } catch (error) {
+      // A service that is away ends no session.
+      if (!(error instanceof GridError) || ![400, 401].includes(error.status)) throw error;
       this.tokens.end();
-      this.onChange();
+      this.onChange(new Error('Your session has ended. Sign in again to come back to this page.'));
       return undefined;
     }
   }

@@ -32,6 +32,7 @@ export const cataloguePage: Page = async (input) => {
     { class: 'button plain', href: place.hash({}).replace('#/catalogue', '#/run') },
     'Run on these',
   );
+  const noRun = h('small', { class: 'soft' }, 'To run a job on files, open a directory first.');
   const hasFault = facets.classList.contains('fault');
   root.replaceChildren(
     h(
@@ -39,7 +40,7 @@ export const cataloguePage: Page = async (input) => {
       { class: 'head' },
       h('h1', {}, 'File catalogue'),
       isSearch && hasFault && clear,
-      input.may('jobs:submit') && place.at !== '/' && file === null && run,
+      input.may('jobs:submit') && file === null && (place.at === '/' ? noRun : run),
     ),
     crumbs(place),
     h(
