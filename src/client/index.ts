@@ -6,6 +6,7 @@ export {
 } from './grid-client.js';
 export { parseJson, stringifyJson } from '#src/kernel/json.js';
 export { moveFile, moveFileAsOwn, readFileEntry, type FileEntry } from './catalogue-files.js';
+export { failureAdvice } from './failure-advice.js';
 export type { OutputEvent } from './follow-output.js';
 export type { JobChange, WatchedJobs, WatchOptions } from './job-watch.js';
 export { GridError } from './grid-error.js';

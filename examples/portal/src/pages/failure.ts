@@ -1,4 +1,4 @@
-import type { GridClient, JobResponse } from 'gridgate/client';
+import { failureAdvice, type GridClient, type JobResponse } from 'gridgate/client';
 import { differing, sideBySide } from '../parts/difference.js';
 import { h, say, update, type Child } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
@@ -10,29 +10,6 @@ const LAST_LINES = 15;
 const MOST_RETRIED = 100;
 /** Keys that differ between any two jobs. */
 const OWN_KEYS: ReadonlySet<string> = new Set(['JobID', 'JobName', 'JobGroup']);
-
-/** What helps, by the minor status with which jobs fail. */
-const ADVICE: Record<string, string> = {
-  'Application Finished With Errors':
-    'The program itself ended with an error: its last words are below. Mend the program or its arguments, then edit and resubmit.',
-  'Application not found':
-    'The site does not know the program. Send it along as an input file, or choose another site.',
-  'Job has reached the CPU limit of the queue':
-    'Ask for more processor time (CPUTime), or give it less to do.',
-  'Job has exceeded maximum wall clock time':
-    'Ask for more time (WallTime), or give it less to do.',
-  'Job has exceeded maximum memory': 'Ask for more memory (MaxRAM), or let it hold less at once.',
-  'Job has insufficient disk space to continue':
-    'It wrote more than the site allows: let it write less, or remove what it does not need.',
-  'Job has exceeded maximum number of processes': 'Let it start fewer processes at once.',
-  'Input Data Not Available': 'A file of the catalogue that it names is not there, or not yours.',
-  'Uploading Output Sandbox':
-    'Not all of its output could be kept: what was left out is named below. Let it write less, or ask for fewer files (OutputSandbox). The same again would end the same way.',
-  'Dependency failed': 'A job that it had to wait for did not end as it should: look at that one.',
-  'Job stalled: pilot not running':
-    'The place where it ran is gone. Nothing is known to be wrong with the job: retry it.',
-};
-const USUAL_ADVICE = 'If nothing is wrong with the job itself, retry it; else edit and resubmit.';
 
 /** A job that may have failed. */
 export interface Failure {
@@ -63,7 +40,7 @@ export async function failureCard(failure: Failure): Promise<HTMLElement | undef
       !appStatus.startsWith('Exited with code') &&
       h('p', {}, withLinks(appStatus)),
     code !== undefined && h('p', {}, 'Exit code ', h('b', {}, String(code))),
-    h('p', {}, ADVICE[minorStatus] ?? USUAL_ADVICE),
+    h('p', {}, failureAdvice(minorStatus)),
     words !== undefined && [
       h('h3', {}, 'Last lines of its errors'),
       h('pre', { tabIndex: 0, role: 'region', 'aria-label': 'Last lines of its errors' }, words),
