@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { chmod, stat, utimes } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
@@ -16,19 +15,14 @@ import type {
   ShowJobTimelineQuery,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { fieldsOf, listOf, type Columns } from '../terminal/output-format.js';
-import {
-  emit,
-  jsonText,
-  printableLines,
-  safeFileName,
-  say,
-  table,
-  tell,
-} from '../terminal/output.js';
+import { fieldsOf, listOf, type Columns, type Shown } from '../terminal/output-format.js';
+import { emit, jsonText, safeFileName, say, table, tell } from '../terminal/output.js';
 import { given, jidOf } from '../terminal/reading.js';
 import { writeWhole } from '../terminal/write-whole.js';
 import type { GridConnection } from './grid-connection.js';
+import { endOf, linesOf } from './job-end.js';
+import { isFinal } from './job-listing.js';
+import { followLogs, logs } from './job-logs.js';
 import { onGrid } from './on-grid.js';
 
 const AT_ONCE = 8;
@@ -94,11 +88,12 @@ export const jobViewCommands: Command[] = [
     options: [['--force', 'write over a file that is there']],
     run: (grid, source, target, { force = false }) => copy(grid, source, target, force),
   }),
-  onGrid('why', 'what a job waits for, and why it does not run at each site', {
+  onGrid('why', 'what a job waits for, and why it does not run at each site; or why it has ended', {
     args: [JID],
-    show: async ({ client }, jid) => {
-      const value = await client.explainJob(jid);
+    show: async (grid, jid) => {
+      const value = await grid.client.explainJob(jid);
       const { status, waitsFor, place, share, sites } = value;
+      if (isFinal(status)) return whyEnded(grid, jid);
       const among = share ? 'among the jobs of its owner' : 'in the queue';
       const position = place === undefined ? '' : `, place ${place} ${among}`;
       const lines = [
@@ -124,41 +119,15 @@ function section(title: string, lines: string[]): string[] {
   return lines.length === 0 ? [] : ['', title, ...lines.map((line) => `  ${line}`)];
 }
 
-async function logs(grid: GridConnection, jid: number, name: string): Promise<void> {
-  const path = `/jobs/${jid}/output/${name.split('/').map(encodeURIComponent).join('/')}`;
-  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
-  const bytes: ReadableStream<Uint8Array> | null = answer.body;
-  const isTerminal = process.stdout.isTTY;
-  const text = new TextDecoder();
-  for await (const piece of bytes ?? []) {
-    await write(isTerminal ? printableLines(text.decode(piece, { stream: true }), true) : piece);
-  }
-}
-
-async function followLogs(grid: GridConnection, jid: number, name: string): Promise<void> {
-  for await (const event of grid.client.followOutput(jid, name)) {
-    if (event.event === 'output') {
-      const { text, base64 } = event;
-      const isTerminal = process.stdout.isTTY;
-      const isText = isTerminal || base64 === undefined;
-      await write(isText ? printableLines(text, isTerminal) : Buffer.from(base64, 'base64'));
-    }
-    if (event.event === 'restart') tell(`job ${jid} begins ${name} anew`);
-    if (event.event === 'end' && event.status !== 'Done') {
-      const hint = `look at \`gridgate describe ${jid}\``;
-      throw new CommandError(`job ${jid}: ${event.status ?? event.reason}`, 1, hint);
-    }
-  }
-}
-
-async function write(piece: string | Uint8Array): Promise<void> {
-  if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
-}
-
 function standingOf({ group, used, due, ownerUsed, ownersBefore }: JobShareResponse): string {
   const percent = (part: number): string => `${Math.round(part * 100)} %`;
   const had = `${group} has had ${percent(used)} of what was used lately and is due ${percent(due)}`;
   return `share: ${had}; its owner has had ${percent(ownerUsed)} of that; owners who come first: ${ownersBefore}`;
+}
+
+async function whyEnded(grid: GridConnection, jid: number): Promise<Shown> {
+  const end = await endOf(grid, jid);
+  return { value: end, lines: linesOf(end) };
 }
 
 async function copy(
