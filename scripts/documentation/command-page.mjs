@@ -38,7 +38,7 @@ function section(command, name, isForUsers) {
     ...table(
       'Option',
       command.options
-        .filter(isOwn)
+        .filter((option) => isOwn(option) && !option.hidden)
         .map(
           (option) =>
             `| ${code(option.flags)} | ${cell(option.description)}${cell(choicesOf(option))} |`,

@@ -14,6 +14,7 @@ export const SECTIONS = [
     title: 'How to',
     pages: [
       'docs/how-to/everyday-tasks.md',
+      'docs/how-to/from-slurm.md',
       'docs/how-to/wait-for-other-jobs.md',
       'docs/how-to/webhooks.md',
       'docs/how-to/register-an-application.md',

@@ -9,6 +9,7 @@ import { jobsCommands } from './user/jobs.commands.js';
 import { jobReportCommands, jobViewCommands } from './user/job-view.commands.js';
 import { chooseLogin } from './user/login-file.js';
 import { loginCommands } from './user/login.commands.js';
+import { runJobCommand } from './user/run.command.js';
 import { webhookCommand } from './user/webhook.commands.js';
 
 /** Commands of one heading of the help. */
@@ -21,7 +22,7 @@ interface CommandGroup {
 export function userCommands(): CommandGroup[] {
   const groups = [
     { heading: 'Login:', commands: loginCommands },
-    { heading: 'Jobs:', commands: [...jobsCommands, ...controlCommands] },
+    { heading: 'Jobs:', commands: [...jobsCommands, runJobCommand, ...controlCommands] },
     { heading: 'Looking into jobs:', commands: [...jobViewCommands, ...jobReportCommands] },
     {
       heading: 'File catalogue:',

@@ -124,7 +124,7 @@ describe('gridgate for users', () => {
     const nothing = await gridgate(['submit']);
     expect([nothing.code, nothing.stderr]).toEqual([
       2,
-      'gridgate: there is nothing to submit\nhint: give a manifest file, or --exec with the program to run\n',
+      'gridgate: there is nothing to submit\nhint: give a script, a manifest file, or --exec with the program to run\n',
     ]);
   });
 

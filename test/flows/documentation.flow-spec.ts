@@ -25,6 +25,7 @@ const SECOND = [
   'docs/how-to/add-a-site.md',
   'docs/how-to/operate.md',
   'docs/how-to/wait-for-other-jobs.md',
+  'docs/how-to/from-slurm.md',
 ];
 const DEPLOY = 'docs/how-to/deploy.md';
 const PROVIDER = 'docs/how-to/connect-an-identity-provider.md';

@@ -16,6 +16,8 @@ interface OptionMore {
   choices?: readonly string[];
   parse?: Reader;
   conflicts?: string;
+  /** The help does not show it. */
+  hidden?: boolean;
 }
 
 type Camel<S extends string> = S extends `${infer A}-${infer B}`
@@ -34,7 +36,7 @@ type Text<F extends string> = F extends `${string}...${string}`
 type ValueOf<F extends string, M> = M extends { repeated: true }
   ? string[]
   : M extends { parse: (word: string) => infer V }
-    ? V
+    ? V | (F extends `${string}[${string}` ? true : never)
     : M extends { choices: readonly (infer C)[] }
       ? C
       : Text<F>;
@@ -61,6 +63,8 @@ export interface Row<C, A extends readonly ArgumentRow[], O extends readonly Opt
   aliases?: readonly string[];
   args?: A;
   options?: O;
+  /** Whether the first word that is no option is a program, so that all that follows are its own words. */
+  isProgram?: (word: string) => boolean;
   show?: (...input: [C, ...ArgumentsOf<A>, OptionsOf<O> & Printing]) => Promise<Shown | undefined>;
   run?: (...input: [C, ...ArgumentsOf<A>, OptionsOf<O>]) => Promise<void>;
 }
@@ -73,11 +77,12 @@ export function commandsWith<C>(
   description: string,
   row: Row<C, A, O>,
 ) => Command {
-  return (name, description, { aliases = [], args = [], options = [], show, run }) => {
+  return (name, description, { aliases = [], args = [], options = [], isProgram, show, run }) => {
     const command = new Command(name).description(description).aliases(aliases);
     for (const row of args) addArgument(command, row);
     for (const row of options) command.addOption(optionOf(row));
     if (show) for (const option of printing()) command.addOption(option);
+    if (isProgram) leaveWordsOf(command, isProgram);
     const repeated = options.filter(([, , more]) => more?.repeated).map(([flags]) => flags);
     const names = repeated.map((flags) => new Option(flags).attributeName());
     return command.action(async (...given: unknown[]) => {
@@ -88,6 +93,19 @@ export function commandsWith<C>(
       const shown = await enter(async (context) => work(context, ...input));
       if (shown) await print(chosen as unknown as Printing, shown);
     });
+  };
+}
+
+/** Options that stand behind a program are its own; behind any other word they are read on. */
+function leaveWordsOf(command: Command, isProgram: (word: string) => boolean): void {
+  const parse = command.passThroughOptions().parseOptions.bind(command);
+  command.parseOptions = (words) => {
+    const { operands, unknown } = parse(words);
+    const [first, ...others] = operands;
+    if (first === undefined || unknown.length > 0 || isProgram(first)) return { operands, unknown };
+    command.passThroughOptions(false);
+    const rest = parse(others);
+    return { operands: [first, ...rest.operands], unknown: rest.unknown };
   };
 }
 
@@ -116,7 +134,7 @@ function addArgument(command: Command, [flags, text, more]: ArgumentRow): void {
 }
 
 function optionOf([flags, text, more = {}]: OptionRow): Option {
-  const { repeated, required, default: fallback, choices, parse, conflicts } = more;
+  const { repeated, required, default: fallback, choices, parse, conflicts, hidden } = more;
   const option = new Option(flags, repeated ? `${text}; may be repeated` : text);
   if (choices) option.choices(choices);
   if (parse) option.argParser(parse);
@@ -124,5 +142,8 @@ function optionOf([flags, text, more = {}]: OptionRow): Option {
     option.argParser((word, before: string[] | undefined) => [...(before ?? []), word]);
   }
   if (conflicts !== undefined) option.conflicts(conflicts);
-  return option.default(fallback).makeOptionMandatory(required === true);
+  return option
+    .default(fallback)
+    .makeOptionMandatory(required === true)
+    .hideHelp(hidden === true);
 }

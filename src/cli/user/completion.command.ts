@@ -21,7 +21,7 @@ type Words = [before: string, words: string[]];
 
 function wordsOf(command: Command, before = ''): [Words, ...Words[]] {
   const { commands, options } = command;
-  const flags = options.flatMap(({ long }) => long ?? []);
+  const flags = options.flatMap(({ long, hidden }) => (hidden ? [] : (long ?? [])));
   return [
     [before, [...commands.map((child) => child.name()), ...flags, '--help']],
     ...commands.flatMap((child) => wordsOf(child, `${before} ${child.name()}`.trim())),

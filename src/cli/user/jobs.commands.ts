@@ -1,21 +1,21 @@
-import { openAsBlob } from 'node:fs';
-import { stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { JobResponse, SubmittedJobsResponse } from '#src/client/index.js';
-import { stringifyJson } from '#src/kernel/index.js';
+import type { JobResponse } from '#src/client/index.js';
 import { group, type OptionsOf } from '../terminal/command.js';
 import { confirm } from '../terminal/ask.js';
 import { CommandError } from '../terminal/command-error.js';
 import { isForPrograms, type Printing, type Shown } from '../terminal/output-format.js';
 import { table, tell } from '../terminal/output.js';
-import { idOf, jidOf, limitOf, unreadable } from '../terminal/reading.js';
+import { idOf, jidOf, limitOf } from '../terminal/reading.js';
 import type { GridConnection } from './grid-connection.js';
 import { FILTER_OPTIONS, queryOf } from './job-filter.js';
 import { jobsOf, listingOf, pageOf, waitForEnd } from './job-listing.js';
-import { manifestsOf, type Manifests } from './manifest-source.js';
+import { manifestsOf, sourcesOf } from './manifest-source.js';
 import { onGrid } from './on-grid.js';
 import { progress, type Progress } from '../terminal/progress.js';
+import { JOB_OPTION_ROWS } from './script/job-options.js';
+import { isProgramFile } from './script/program-file.js';
+import { leftHere, PROGRAM_OPTIONS, send } from './sending.js';
 import { unpack } from './unpack.js';
 
 /** A sweep of more jobs is asked about. */
@@ -24,22 +24,24 @@ const MANY = 1000;
 const MOST = 10_000;
 
 const SUBMIT_OPTIONS = [
-  ['-f, --file <path>', 'input file', { repeated: true }],
-  ['-e, --exec <program>', 'program to run, instead of a manifest'],
+  ...PROGRAM_OPTIONS,
+  ['-e, --exec <program>', 'program of the site, or file of this directory, which goes along'],
   ['-a, --args <text>', 'arguments of the program'],
-  ['-n, --name <name>', 'JobName'],
-  ['-g, --group <name>', 'JobGroup'],
   ['--set <name=value>', 'fill {{name}} of the manifests', { repeated: true }],
   [
     '--sweep <name=values>',
     'a job for each value of %(name)s: 1,2,3 or 0:10:2; of several, for every combination',
     { repeated: true },
   ],
-  ['--array', 'make the jobs an array (gridgate array); a sweep is one'],
-  ['--after <jid[:on]>', 'start after a job: done (default), failed or end', { repeated: true }],
+  [
+    '--array [tasks]',
+    'make the jobs an array (gridgate array), as a sweep is; or 1-10: one that runs the script for each SLURM_ARRAY_TASK_ID',
+    { parse: tasksWord },
+  ],
   ['--dry-run', 'only check'],
   ['--wait', 'wait until the jobs have ended; fails unless all are Done'],
   ['-y, --yes', `do not ask before a sweep of more than ${MANY} jobs`],
+  ...JOB_OPTION_ROWS,
 ] as const;
 type SubmitOptions = OptionsOf<typeof SUBMIT_OPTIONS> & Printing;
 
@@ -84,9 +86,15 @@ const arrayCommands = group('array', 'jobs that were submitted as an array (subm
 
 /** `submit`, `status`, `output`, `array …`. */
 export const jobsCommands: Command[] = [
-  onGrid('submit', 'submit jobs; input files that lie beside a manifest go along', {
-    args: [['[manifests...]', 'manifest files (JSON), - for standard input']],
+  onGrid('submit', 'submit a script, as sbatch does with #GRID lines, or jobs of manifests', {
+    args: [
+      [
+        '[files...]',
+        'a script, which goes along, and its arguments (options stand before it); or manifests (JSON), with the files beside them that they name; - for standard input',
+      ],
+    ],
     options: SUBMIT_OPTIONS,
+    isProgram: isProgramFile,
     show: submit,
   }),
   onGrid('status', 'state of jobs: the given ones, or your latest', {
@@ -120,17 +128,27 @@ export const jobsCommands: Command[] = [
   arrayCommands,
 ];
 
+/** The tasks of `--array`. Throws CommandError for what would be a file. */
+function tasksWord(word: string): string {
+  if (/^[\d,:%-]+$/.test(word)) return word;
+  const hint = 'give tasks such as 1-10; without any --array stands behind the manifests';
+  throw new CommandError(`--array ${word} names no tasks`, 2, hint);
+}
+
 async function submit(
   grid: GridConnection,
   paths: string[],
   options: SubmitOptions,
 ): Promise<Shown> {
-  const made = await manifestsOf(paths, options);
+  const read = await sourcesOf(paths, options);
+  const made = manifestsOf(read, options);
   for (const warning of made.warnings) tell(`warning: ${warning}`);
+  for (const warning of leftHere(read, made)) tell(`warning: ${warning}`);
   const total = made.swept * made.manifests.length;
-  if (total > 0) tell(`the sweep makes ${total} job(s)`);
+  if (total > 0) tell(`the ${options.sweep.length > 0 ? 'sweep' : 'array'} makes ${total} job(s)`);
   if (total > MANY && !options.dryRun) await confirm(`Submit ${total} jobs?`, options.yes);
-  const value = await send(grid, made, options);
+  const isArray = options.array === true || made.swept > 0;
+  const value = await send(grid, made, { ...options, isArray });
   for (const { detail } of value.warnings ?? []) tell(`warning: ${detail}`);
   if ('valid' in value) return { value, lines: [`valid: ${value.jobs} job(s)`] };
   const { jids, arrayId } = value;
@@ -147,45 +165,6 @@ function notDone(jobs: JobResponse[]): CommandError | false {
   if (!bad) return false;
   const hint = `look at \`gridgate logs -e ${bad.jid}\` and \`gridgate describe ${bad.jid}\``;
   return new CommandError('not every job is Done', 1, hint);
-}
-
-/** Submits the manifests, all or none, with a bar while files go along. */
-async function send(
-  grid: GridConnection,
-  { manifests, files: paths, swept }: Manifests,
-  options: SubmitOptions,
-): Promise<SubmittedJobsResponse> {
-  const isArray = options.array === true || swept > 0;
-  const query = { ...(isArray && { array: true }), ...(options.dryRun && { dryRun: true }) };
-  if (paths.length === 0) {
-    const [first] = manifests;
-    const body = manifests.length === 1 && first ? first : { manifests };
-    return grid.client.submitJobs(body, query);
-  }
-  const files = await Promise.all(paths.map(contentOf));
-  const total = files.reduce((sum, { content }) => sum + content.size, 0);
-  const form = new FormData();
-  for (const manifest of manifests) form.append('manifest', stringifyJson(manifest));
-  for (const { name, content } of files) form.append('file', content, name);
-  const json = isForPrograms(options);
-  const bar = await progress({ title: 'sending', total, isBytes: true, json });
-  let sent = 0;
-  grid.sent = (bytes) => bar.update((sent += bytes));
-  try {
-    return await grid.client.submitJobs(form, query);
-  } finally {
-    bar.stop();
-    grid.sent = () => undefined;
-  }
-}
-
-async function contentOf(path: string): Promise<{ name: string; content: Blob }> {
-  try {
-    if ((await stat(path)).isDirectory()) throw new CommandError(`${path} is a directory`, 2);
-    return { name: basename(path), content: await openAsBlob(path) };
-  } catch (error) {
-    throw error instanceof CommandError ? error : unreadable(path, error);
-  }
 }
 
 function leftOut(shown: number, entries: number): string {

@@ -12,14 +12,25 @@ import {
   type JsonValue,
 } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { given, jidOf, readText } from '../terminal/reading.js';
+import { given, jidOf, readText, sourceName } from '../terminal/reading.js';
 import { filled, placesOf, settingsOf } from './manifest-template.js';
+import { keysOf, mergedWishes, readOptions, type ReadOptions } from './script/job-keys.js';
+import { writtenOptions, type JobWishes } from './script/job-options.js';
+import {
+  isFile,
+  isProgramFile,
+  isProgramText,
+  programFrom,
+  programTyped,
+  type ReadManifest,
+  type TypedFile,
+} from './script/program-file.js';
 import { countOf, parameterOf, productOf } from './sweep.js';
 
 /** Keys of a manifest whose numbers the service makes texts of. */
 const BECOMES_TEXT = /^(?:ExecutionEnvironment|Parameter(?:s|Start|Step|Factor)(?:\..*)?)$/;
 
-/** What `submit` may say of manifests beside the files. */
+/** What `submit` and `run` may say of manifests beside the files. */
 export interface ManifestOptions {
   file: string[];
   after: string[];
@@ -29,6 +40,8 @@ export interface ManifestOptions {
   args: string | undefined;
   name: string | undefined;
   group: string | undefined;
+  /** Numbers of the jobs of an array, or true where the jobs are one. */
+  array: string | true | undefined;
 }
 
 /** What goes to the service. */
@@ -36,37 +49,84 @@ export interface Manifests {
   manifests: ManifestRequest[];
   /** Input files, by their paths here. */
   files: string[];
-  /** What a sweep makes; 0 without one. */
+  /** Those that are no files here. */
+  typed: TypedFile[];
+  /** Jobs that each manifest makes by a sweep or as an array; 0 without one. */
   swept: number;
   warnings: string[];
 }
 
-/** Reads the manifest files (none: one of the options) and does with them what the options say. Throws CommandError. */
-export async function manifestsOf(paths: string[], options: ManifestOptions): Promise<Manifests> {
-  const read =
-    paths.length === 0
-      ? [{ manifest: {}, folder: '.' }]
-      : (await Promise.all(paths.map(readFrom))).flat();
+/** Does with manifests what the options say. Throws CommandError. */
+export function manifestsOf(read: readonly ReadManifest[], options: ManifestOptions): Manifests {
   const parameters = options.sweep.map(parameterOf);
-  const swept = parameters.length > 0 ? countOf(parameters) : 0;
   const settings = settingsOf(options.set);
+  const asked = askedBy(options);
   const [files, left, unused] = [new Set<string>(), new Set<string>(), new Set(settings.keys())];
-  const manifests = read.map(({ manifest: asRead, folder }) => {
+  let swept = parameters.length > 0 ? countOf(parameters) : 0;
+  const manifests = read.map((one) => {
+    const { manifest: asRead, folder, warnings, typed } = one;
     for (const name of placesOf(asRead)) unused.delete(name);
     const whole = settings.size > 0 ? (filled(asRead, settings, left) as JsonObject) : asRead;
     if (settings.size === 0) for (const name of placesOf(asRead)) left.add(name);
-    const manifest = { ...withOptions(whole, options), ...productOf(parameters) };
+    const wishes = mergedWishes(one.wishes, asked.wishes);
+    const wished = withWishes(whole, wishes, { options, warn: (text) => void warnings.push(text) });
+    const manifest = { ...withOptions(wished, options), ...productOf(parameters) };
+    if (wishes.tasksOfArray && parameters.length > 0) {
+      throw new CommandError('give --sweep or --array with tasks, not both', 2);
+    }
+    swept ||= wishes.tasksOfArray?.length ?? 0;
     demandUse(
       manifest,
       parameters.map(({ name }) => name),
     );
-    for (const file of inputFiles(manifest, folder, options.file)) files.add(file);
+    const given = { files: [...options.file, ...one.files], typed };
+    for (const file of inputFiles(manifest, folder, given)) files.add(file);
     return manifest;
   });
   if (settings.size > 0) demandFilled(left, unused);
   demandDistinct([...files]);
-  const warnings = [...left].map((name) => `{{${name}}} stays as it is: --set ${name}=… fills it`);
-  return { manifests, files: [...files], swept, warnings: settings.size > 0 ? [] : warnings };
+  const unset = [...left].map((name) => `{{${name}}} stays as it is: --set ${name}=… fills it`);
+  const said = [...read.flatMap(({ warnings }) => warnings), ...asked.warnings];
+  const warnings = [...new Set([...said, ...(settings.size > 0 ? [] : unset)])];
+  const typed = read.flatMap((one) => one.typed ?? []);
+  return { manifests, files: [...files], typed, swept, warnings };
+}
+
+/** What the command line asks for. Throws CommandError. */
+function askedBy(options: ManifestOptions): ReadOptions {
+  const { array } = options;
+  const tasks = { option: '--array', value: String(array), line: 0 };
+  const written = writtenOptions(options as unknown as Record<string, unknown>);
+  const read = readOptions([...written, ...(typeof array === 'string' ? [tasks] : [])], () => '');
+  if (read.faults.length > 0) throw new CommandError(read.faults.join('\n'), 2);
+  return read;
+}
+
+/** The manifest with what is wished; what names jobs before it, and variables, is added to its own. */
+function withWishes(
+  manifest: JsonObject,
+  wishes: JobWishes,
+  { options, warn }: { options: ManifestOptions; warn: (text: string) => void },
+): JsonObject {
+  const { After, ExecutionEnvironment: own, JobName: read } = manifest;
+  const name = options.name ?? wishes.jobName ?? (typeof read === 'string' ? read : '');
+  const keys = keysOf(wishes, { name, warn });
+  const { ExecutionEnvironment: variables } = keys as {
+    ExecutionEnvironment?: Record<string, string>;
+  };
+  const list = typeof own === 'string' ? [own] : own;
+  const environment = Array.isArray(list)
+    ? [...list, ...Object.entries(variables ?? {}).map(([key, value]) => `${key}=${value}`)]
+    : { ...(list as JsonObject | undefined), ...variables };
+  return {
+    ...manifest,
+    ...(keys as JsonObject),
+    ...(wishes.jobName !== undefined && { JobName: wishes.jobName }),
+    ...(variables && { ExecutionEnvironment: environment }),
+    ...(keys.After && {
+      After: [...((After ?? []) as JsonValue[]), ...(keys.After as JsonValue[])],
+    }),
+  };
 }
 
 function withOptions(asRead: JsonObject, options: ManifestOptions): ManifestRequest {
@@ -79,7 +139,7 @@ function withOptions(asRead: JsonObject, options: ManifestOptions): ManifestRequ
     ...(after.length > 0 && { After: [...(manifest.After ?? []), ...after.map(conditionOf)] }),
   };
   if (Object.keys(made).length === 0) {
-    const hint = 'give a manifest file, or --exec with the program to run';
+    const hint = 'give a script, a manifest file, or --exec with the program to run';
     throw new CommandError('there is nothing to submit', 2, hint);
   }
   return made as ManifestRequest;
@@ -113,17 +173,49 @@ function demandFilled(left: Set<string>, unused: Set<string>): void {
   if (faults.length > 0) throw new CommandError(faults.join('\n'), 2);
 }
 
-interface Read {
-  manifest: JsonObject;
-  folder: string;
+/** What `run` is given: a program of the site, or a file here that goes along. Throws CommandError. */
+export async function commandFrom([program = '', ...words]: string[]): Promise<ReadManifest> {
+  if (!program.startsWith('/') && isFile(program)) return programFrom(program, words);
+  const manifest = { Executable: program, JobName: basename(program).slice(0, 128) };
+  return { ...readAs({ ...manifest, ...(words.length > 0 && { Arguments: words }) }), words };
 }
 
-/** The manifest of a file, or those of `{"manifests": […]}`. */
-async function readFrom(path: string): Promise<Read[]> {
+/** What `submit` is given: a script with its arguments, manifest files, or options alone. Throws CommandError. */
+export async function sourcesOf(
+  paths: string[],
+  options: Pick<ManifestOptions, 'exec' | 'args'>,
+): Promise<ReadManifest[]> {
+  const [first, ...words] = paths;
+  if (first === undefined) return [readAs({})];
+  const isHere = isFile(first);
+  const text = isHere ? '' : await readText(first);
+  const isProgram = isHere ? isProgramFile(first) : isProgramText(text);
+  if (!isProgram) {
+    const others = await Promise.all(
+      words.map(async (path) => readFrom(path, await readText(path))),
+    );
+    return [...readFrom(first, isHere ? await readText(first) : text), ...others.flat()];
+  }
+  if (options.exec !== undefined) {
+    throw new CommandError(`give ${sourceName(first)} or --exec, not both`, 2);
+  }
+  if (options.args !== undefined && words.length > 0) {
+    throw new CommandError('give the arguments behind the script or by --args, not both', 2);
+  }
+  return [isHere ? await programFrom(first, words) : programTyped(text, words)];
+}
+
+/** A manifest that brings nothing but itself. */
+function readAs(manifest: JsonObject, folder = '.'): ReadManifest {
+  return { manifest, folder, wishes: {}, warnings: [], files: [] };
+}
+
+/** The manifest of a text, or those of `{"manifests": […]}`. */
+function readFrom(path: string, text: string): ReadManifest[] {
   const folder = path === '-' ? '.' : dirname(path);
-  const { value, written } = await readJson(path);
+  const { value, written } = readJson(path, text);
   const { manifests } = value;
-  if (manifests === undefined) return [{ manifest: withTexts(value, written), folder }];
+  if (manifests === undefined) return [readAs(withTexts(value, written), folder)];
   const others = Object.keys(value).filter((key) => key !== 'manifests');
   if (
     Array.isArray(manifests) &&
@@ -132,10 +224,10 @@ async function readFrom(path: string): Promise<Read[]> {
     others.length === 0
   ) {
     const texts = written['manifests'] as JsonObject[];
-    return manifests.map((one, index) => ({ manifest: withTexts(one, texts[index]), folder }));
+    return manifests.map((one, index) => readAs(withTexts(one, texts[index]), folder));
   }
-  const text = `${path}: manifests must be a list of objects, and nothing else may stand beside it`;
-  throw new CommandError(text, 2, '--array makes an array');
+  const fault = `${path}: manifests must be a list of objects, and nothing else may stand beside it`;
+  throw new CommandError(fault, 2, '--array makes an array');
 }
 
 /** The manifest with numbers as they are written where the service makes texts of them. */
@@ -145,8 +237,7 @@ function withTexts(manifest: JsonObject, written: JsonObject | undefined): JsonO
 }
 
 /** The object of a file, also with all numbers as texts that would be written in another way again. */
-async function readJson(path: string): Promise<{ value: JsonObject; written: JsonObject }> {
-  const text = await readText(path);
+function readJson(path: string, text: string): { value: JsonObject; written: JsonObject } {
   let value: JsonValue;
   try {
     value = parseJson(text);
@@ -169,10 +260,14 @@ async function readJson(path: string): Promise<{ value: JsonObject; written: Jso
   throw new CommandError(`${path} must hold a JSON object`, 2);
 }
 
-function inputFiles(manifest: ManifestRequest, folder: string, given: string[]): string[] {
+function inputFiles(
+  manifest: ManifestRequest,
+  folder: string,
+  { files: given, typed }: Pick<ReadManifest, 'files' | 'typed'>,
+): string[] {
   const missing = given.filter((file) => !existsSync(file));
   if (missing.length > 0) throw new CommandError(`no such file: ${missing.join(', ')}`, 2);
-  const names = new Set(given.map((file) => basename(file)));
+  const names = new Set([...given.map((file) => basename(file)), typed?.name ?? '']);
   const wanted = [manifest.InputSandbox ?? []].flat().map(String);
   const beside = wanted
     .filter((name) => !names.has(name) && !/^(LFN|SB):/.test(name))

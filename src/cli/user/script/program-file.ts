@@ -1,0 +1,133 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, resolve } from 'node:path';
+import type { JsonObject } from '#src/kernel/index.js';
+import { CommandError } from '../../terminal/command-error.js';
+import { unreadable } from '../../terminal/reading.js';
+import { gridLinesOf } from './grid-lines.js';
+import { readOptions, variablesOf } from './job-keys.js';
+import { jobOption, type JobWishes } from './job-options.js';
+
+/** What goes to the service as a file. */
+export interface TypedFile {
+  name: string;
+  content: Blob;
+}
+
+/** A manifest as it was read, and what belongs to it. */
+export interface ReadManifest {
+  manifest: JsonObject;
+  /** Where names of its files are looked for. */
+  folder: string;
+  /** What a script says of its job. */
+  wishes: JobWishes;
+  /** Its lines are pushed on while it is made. */
+  warnings: string[];
+  /** Files that go along, by their paths here. */
+  files: string[];
+  /** Arguments of a program that was given with them. */
+  words?: string[];
+  /** A script that came by standard input. */
+  typed?: TypedFile;
+}
+
+const HEAD_BYTES = 64 * 1024;
+const ELF = '\u007fELF';
+const MAX_NAME = 128;
+/** What a script that came by standard input is called in its job. */
+const TYPED_NAME = 'stdin.sh';
+
+/** True for a file here that is a script or program, and no manifest. */
+export function isProgramFile(path: string): boolean {
+  if (!isFile(path)) return false;
+  const head = Buffer.alloc(HEAD_BYTES);
+  let file: number | undefined;
+  try {
+    file = openSync(path, 'r');
+    return isProgramText(head.toString('utf8', 0, readSync(file, head)), path);
+  } catch {
+    return false; // whoever reads it says why it cannot be read
+  } finally {
+    if (file !== undefined) closeSync(file);
+  }
+}
+
+/** True for what begins as a script or program does, or does not begin as a manifest. */
+export function isProgramText(text: string, name = ''): boolean {
+  if (text.startsWith('#!') || text.startsWith(ELF)) return true;
+  return !/\.(?:json|ya?ml)$/.test(name) && /^\s*[^\s{[]/.test(text);
+}
+
+/** True for a plain file. */
+export function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+}
+
+/** The manifest of a script or program here with its arguments. Throws CommandError with everything that it says wrongly. */
+export async function programFrom(path: string, words: string[]): Promise<ReadManifest> {
+  const [name, folder] = [basename(path), dirname(path)];
+  const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    throw unreadable(path, error);
+  });
+  const said = saidBy(text, name);
+  const files = [path, ...(said.wishes.files ?? []).map((file) => resolve(folder, file))];
+  return { manifest: manifestOf(name, words), folder, words, ...said, files };
+}
+
+/** The manifest of a script that came by standard input. Throws CommandError. */
+export function programTyped(text: string, words: string[]): ReadManifest {
+  const typed = { name: TYPED_NAME, content: new Blob([text]) };
+  const said = saidBy(text, 'standard input');
+  const manifest = manifestOf(TYPED_NAME, words);
+  return { manifest, folder: '.', words, ...said, files: said.wishes.files ?? [], typed };
+}
+
+function manifestOf(name: string, words: string[]): JsonObject {
+  const whole = { Executable: name, JobName: name.slice(0, MAX_NAME) };
+  return words.length > 0 ? { ...whole, Arguments: words } : whole;
+}
+
+/** What a script says of its job. Throws CommandError. */
+function saidBy(text: string, name: string): Pick<ReadManifest, 'wishes' | 'warnings'> {
+  if (text.startsWith(ELF)) return { wishes: {}, warnings: [] };
+  const lines = gridLinesOf(text, (option) => jobOption(option)?.isFlag === true);
+  const { wishes, faults, warnings } = readOptions(
+    lines.options,
+    ({ line }) => `${name} line ${line}: `,
+  );
+  const all = [...lines.faults.map((fault) => `${name} ${fault}`), ...faults];
+  if (all.length > 0) throw new CommandError(all.join('\n'), 2);
+  if (!text.startsWith('#!')) warnings.push(`${name} does not begin with #!: /bin/sh runs it`);
+  const others = [...lines.warnings, ...slurmWords(text, variablesOf(wishes))];
+  warnings.push(...others.map((warning) => `${name} ${warning}`));
+  return { wishes, warnings };
+}
+
+/** What of Slurm a script uses, and a job of another site does not have; each once. */
+function slurmWords(text: string, variables: Readonly<Record<string, string>>): string[] {
+  const found = new Map<string, string>();
+  for (const [index, line] of text.split('\n').entries()) {
+    const words = line.trim();
+    if (words.startsWith('#')) continue;
+    const [, program] = /^(srun|sbatch|salloc|sbcast|scontrol|squeue|sacct)\b/.exec(words) ?? [];
+    const named = [...words.matchAll(/\bSLURM_[A-Z_]+/g)].map(([name]) => name);
+    for (const word of [program ?? [], named].flat()) {
+      if (found.has(word) || Object.hasOwn(variables, word)) continue;
+      const instead =
+        SLURM_WORDS[word] ?? (word === program ? OTHER_PROGRAM : 'nothing stands there');
+      found.set(word, `line ${index + 1}: ${word} is Slurm's, at other sites ${instead}`);
+    }
+  }
+  return [...found.values()];
+}
+
+const OTHER_PROGRAM = 'there is no such command';
+const SLURM_WORDS: Record<string, string> = {
+  srun: 'there is no such command: call the program itself',
+  SLURM_JOB_ID: 'JOBID is the id of the job',
+  SLURM_JOBID: 'JOBID is the id of the job',
+  SLURM_SUBMIT_DIR: 'nothing stands there: a job begins in its own directory, HOME',
+  SLURM_CPUS_PER_TASK: 'GRIDGATE_PROCESSORS is the number of processors',
+  SLURM_CPUS_ON_NODE: 'GRIDGATE_PROCESSORS is the number of processors',
+  SLURM_ARRAY_TASK_ID: 'it is there in the jobs of --array',
+};
