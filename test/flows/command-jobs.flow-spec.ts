@@ -303,15 +303,18 @@ describe('gridgate submit of a script', () => {
   it('tells what a script uses of Slurm, and lines that are not read', async () => {
     await writeFile(
       join(home, 'slurm.sh'),
-      '#!/bin/bash\n#SBATCH -n 1\ncd "$SLURM_SUBMIT_DIR"\nsrun true\n#GRID -n 2\n',
+      '#!/bin/bash\n#SBATCH -n 1\ncd "$SLURM_SUBMIT_DIR"\nsrun wc table.csv # count.sh\n#GRID -n 2\n',
     );
-    const { stderr } = await gridgate('submit', '--dry-run', 'slurm.sh', 'count.sh');
+    await writeFile(join(home, 'table.csv'), '1\n');
+    const { stderr } = await gridgate('submit', '--dry-run', 'slurm.sh', './count.sh', '--wait');
     expect(stderr.trimEnd().split('\n')).toEqual([
       'warning: slurm.sh line 2: #SBATCH lines are not read: write #GRID',
       'warning: slurm.sh line 5: #GRID is read above the first command only',
       "warning: slurm.sh line 3: SLURM_SUBMIT_DIR is Slurm's, at other sites nothing stands there: a job begins in its own directory, HOME",
       "warning: slurm.sh line 4: srun is Slurm's, at other sites there is no such command: call the program itself",
       'warning: count.sh lies here and does not go along: --file count.sh sends it',
+      'warning: table.csv lies here and does not go along: --file table.csv sends it',
+      'warning: --wait goes to slurm.sh: options of submit stand before it',
     ]);
   });
 
@@ -328,6 +331,11 @@ describe('gridgate run', () => {
     const done = await gridgate('run', '--', '/bin/sh', '-c', 'echo out; echo err >&2');
     expect([done.code, done.stdout]).toEqual([0, 'out\n']);
     expect(done.stderr).toMatch(/^job \d+: Ctrl-C kills it\nerr\n$/);
+    const missing = await gridgate('run', 'no-such-program');
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      expect.stringContaining('has ended as Failed (Application not found: '),
+    ]);
     const failed = await gridgate('run', './count.sh', '7');
     expect([failed.code, failed.stdout]).toEqual([7, 'counted 7\n']);
     expect(failed.stderr).toMatch(

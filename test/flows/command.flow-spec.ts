@@ -305,7 +305,7 @@ describe('gridgate for users', () => {
       code: 1,
       stdout: 'Failed',
       stderr: expect.stringMatching(
-        /^gridgate: not every job is Done\nhint: look at `gridgate logs -e (\d+)` and `gridgate describe \1`\n$/,
+        /^gridgate: not every job is Done\nhint: `gridgate why (\d+)` says why, `gridgate logs -e \1` shows its errors\n$/,
       ),
     });
   });

@@ -36,12 +36,11 @@ export async function endOf({ client }: GridConnection, jid: number): Promise<Jo
 export function linesOf({ jid, status, minorStatus, appStatus, ...end }: JobEnd): string[] {
   const detail = appStatus === 'Unknown' ? minorStatus : `${minorStatus}: ${appStatus}`;
   const { by, exitCode, advice } = end;
+  const [logs, describe] = [`\`gridgate logs -e ${jid}\` and `, `\`gridgate describe ${jid}\``];
   return [
     `${jid} has ended as ${status}${status === 'Killed' ? `, by ${by}` : ` (${detail})`}`,
     ...(exitCode === undefined ? [] : [`exit code: ${exitCode}`]),
     ...(advice === undefined ? [] : [advice]),
-    ...(status === 'Failed'
-      ? [`look at \`gridgate logs -e ${jid}\` and \`gridgate describe ${jid}\``]
-      : []),
+    ...(status === 'Failed' ? [`look at ${exitCode === undefined ? '' : logs}${describe}`] : []),
   ];
 }

@@ -128,6 +128,14 @@ export const jobsCommands: Command[] = [
   arrayCommands,
 ];
 
+/** Options of `submit` that stand behind a script, whose own words they are there. */
+function ownWords([program = '', ...words]: string[]): string[] {
+  const options = new Set(SUBMIT_OPTIONS.flatMap(([flags]) => /--[\w-]+/.exec(flags) ?? []));
+  return words
+    .filter((word) => options.has(word.replace(/=.*/s, '')))
+    .map((word) => `${word} goes to ${program}: options of submit stand before it`);
+}
+
 /** The tasks of `--array`. Throws CommandError for what would be a file. */
 function tasksWord(word: string): string {
   if (/^[\d,:%-]+$/.test(word)) return word;
@@ -143,7 +151,7 @@ async function submit(
   const read = await sourcesOf(paths, options);
   const made = manifestsOf(read, options);
   for (const warning of made.warnings) tell(`warning: ${warning}`);
-  for (const warning of leftHere(read, made)) tell(`warning: ${warning}`);
+  for (const warning of [...leftHere(read, made), ...ownWords(paths)]) tell(`warning: ${warning}`);
   const total = made.swept * made.manifests.length;
   if (total > 0) tell(`the ${options.sweep.length > 0 ? 'sweep' : 'array'} makes ${total} job(s)`);
   if (total > MANY && !options.dryRun) await confirm(`Submit ${total} jobs?`, options.yes);
@@ -163,7 +171,7 @@ async function submit(
 function notDone(jobs: JobResponse[]): CommandError | false {
   const bad = jobs.find((job) => job.status !== 'Done');
   if (!bad) return false;
-  const hint = `look at \`gridgate logs -e ${bad.jid}\` and \`gridgate describe ${bad.jid}\``;
+  const hint = `\`gridgate why ${bad.jid}\` says why, \`gridgate logs -e ${bad.jid}\` shows its errors`;
   return new CommandError('not every job is Done', 1, hint);
 }
 

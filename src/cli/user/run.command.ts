@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { GridError } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { tell } from '../terminal/output.js';
 import type { OptionsOf } from '../terminal/command.js';
@@ -67,8 +68,10 @@ async function endedWith(grid: GridConnection, jid: number, isOneFile: boolean):
   tell(`job ${jid}: Ctrl-C kills it`);
   try {
     await Promise.all([
-      followTo(process.stdout, { grid, jid, name: 'std.out' }),
-      ...(isOneFile ? [] : [followTo(process.stderr, { grid, jid, name: 'std.err' })]),
+      followTo(process.stdout, { grid, jid, name: 'std.out' }).catch(unlessMissing),
+      ...(isOneFile
+        ? []
+        : [followTo(process.stderr, { grid, jid, name: 'std.err' }).catch(unlessMissing)]),
     ]);
   } finally {
     for (const signal of SIGNALS) process.off(signal, kill);
@@ -84,4 +87,9 @@ async function endedWith(grid: GridConnection, jid: number, isOneFile: boolean):
   const code = isKilled ? INTERRUPTED : own;
   const hint = isKilled ? undefined : `\`gridgate why ${jid}\` says what helps`;
   throw new CommandError(`job ${line}`, code, hint);
+}
+
+/** A job whose program never began has no output; its end says why. */
+function unlessMissing(error: unknown): void {
+  if (!(error instanceof GridError && error.status === 404)) throw error;
 }

@@ -1,6 +1,6 @@
 import { openAsBlob } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, normalize } from 'node:path';
 import type { SubmittedJobsResponse } from '#src/client/index.js';
 import { stringifyJson } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
@@ -19,14 +19,17 @@ export const PROGRAM_OPTIONS = [
   ['--after <jid[:on]>', 'start after a job: done (default), failed or end', { repeated: true }],
 ] as const;
 
-/** Arguments of programs that name files here which do not go along. */
+/** Files here that arguments and scripts name, and which do not go along. */
 export function leftHere(read: readonly ReadManifest[], { files }: Manifests): string[] {
   const sent = new Set(files.map((file) => basename(file)));
-  const words = new Set(read.flatMap((one) => one.words ?? []));
+  const words = new Set(read.flatMap((one) => (one.words ?? []).map((word) => normalize(word))));
   return [...words]
     .filter((word) => !word.startsWith('/'))
     .filter((word) => isFile(word) && !sent.has(basename(word)))
-    .map((word) => `${word} lies here and does not go along: --file ${word} sends it`);
+    .map((word) => {
+      const as = word === basename(word) ? '' : ` as ${basename(word)}`;
+      return `${word} lies here and does not go along: --file ${word} sends it${as}`;
+    });
 }
 
 /** Submits the manifests, all or none, with a bar while files go along. */

@@ -200,7 +200,7 @@ const refused: JobOption[] = [
     instead: 'a job has the processors that it asks for, and nobody else has them: --cpus',
   },
   {
-    names: ['chdir', 'D'],
+    names: ['chdir', 'workdir', 'D'],
     instead: 'a job begins in a directory of its own: --file sends what it needs there',
   },
   { names: ['begin', 'b', 'deadline'], instead: 'jobs start as soon as they can: --dependency' },

@@ -25,7 +25,7 @@ export interface ReadManifest {
   warnings: string[];
   /** Files that go along, by their paths here. */
   files: string[];
-  /** Arguments of a program that was given with them. */
+  /** Arguments of a program that was given with them, and words of a script: files here may be among them. */
   words?: string[];
   /** A script that came by standard input. */
   typed?: TypedFile;
@@ -34,6 +34,8 @@ export interface ReadManifest {
 const HEAD_BYTES = 64 * 1024;
 const ELF = '\u007fELF';
 const MAX_NAME = 128;
+/** So many words of a script are looked at: each may be a file here. */
+const MOST_WORDS = 2000;
 /** What a script that came by standard input is called in its job. */
 const TYPED_NAME = 'stdin.sh';
 
@@ -60,7 +62,11 @@ export function isProgramText(text: string, name = ''): boolean {
 
 /** True for a plain file. */
 export function isFile(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 /** The manifest of a script or program here with its arguments. Throws CommandError with everything that it says wrongly. */
@@ -71,7 +77,13 @@ export async function programFrom(path: string, words: string[]): Promise<ReadMa
   });
   const said = saidBy(text, name);
   const files = [path, ...(said.wishes.files ?? []).map((file) => resolve(folder, file))];
-  return { manifest: manifestOf(name, words), folder, words, ...said, files };
+  return {
+    manifest: manifestOf(name, words),
+    folder,
+    ...said,
+    words: [...words, ...said.words],
+    files,
+  };
 }
 
 /** The manifest of a script that came by standard input. Throws CommandError. */
@@ -79,7 +91,8 @@ export function programTyped(text: string, words: string[]): ReadManifest {
   const typed = { name: TYPED_NAME, content: new Blob([text]) };
   const said = saidBy(text, 'standard input');
   const manifest = manifestOf(TYPED_NAME, words);
-  return { manifest, folder: '.', words, ...said, files: said.wishes.files ?? [], typed };
+  const files = said.wishes.files ?? [];
+  return { manifest, folder: '.', ...said, words: [...words, ...said.words], files, typed };
 }
 
 function manifestOf(name: string, words: string[]): JsonObject {
@@ -88,8 +101,11 @@ function manifestOf(name: string, words: string[]): JsonObject {
 }
 
 /** What a script says of its job. Throws CommandError. */
-function saidBy(text: string, name: string): Pick<ReadManifest, 'wishes' | 'warnings'> {
-  if (text.startsWith(ELF)) return { wishes: {}, warnings: [] };
+function saidBy(
+  text: string,
+  name: string,
+): Pick<Required<ReadManifest>, 'wishes' | 'warnings' | 'words'> {
+  if (text.startsWith(ELF)) return { wishes: {}, warnings: [], words: [] };
   const lines = gridLinesOf(text, (option) => jobOption(option)?.isFlag === true);
   const { wishes, faults, warnings } = readOptions(
     lines.options,
@@ -98,17 +114,18 @@ function saidBy(text: string, name: string): Pick<ReadManifest, 'wishes' | 'warn
   const all = [...lines.faults.map((fault) => `${name} ${fault}`), ...faults];
   if (all.length > 0) throw new CommandError(all.join('\n'), 2);
   if (!text.startsWith('#!')) warnings.push(`${name} does not begin with #!: /bin/sh runs it`);
-  const others = [...lines.warnings, ...slurmWords(text, variablesOf(wishes))];
+  const code = text.split('\n').map((line) => (line.trimStart().startsWith('#') ? '' : line));
+  const others = [...lines.warnings, ...slurmWords(code, variablesOf(wishes))];
   warnings.push(...others.map((warning) => `${name} ${warning}`));
-  return { wishes, warnings };
+  const words = [...new Set(code.join('\n').match(/[\w.+@][\w.+@/-]*/g))].slice(0, MOST_WORDS);
+  return { wishes, warnings, words };
 }
 
 /** What of Slurm a script uses, and a job of another site does not have; each once. */
-function slurmWords(text: string, variables: Readonly<Record<string, string>>): string[] {
+function slurmWords(code: string[], variables: Readonly<Record<string, string>>): string[] {
   const found = new Map<string, string>();
-  for (const [index, line] of text.split('\n').entries()) {
+  for (const [index, line] of code.entries()) {
     const words = line.trim();
-    if (words.startsWith('#')) continue;
     const [, program] = /^(srun|sbatch|salloc|sbcast|scontrol|squeue|sacct)\b/.exec(words) ?? [];
     const named = [...words.matchAll(/\bSLURM_[A-Z_]+/g)].map(([name]) => name);
     for (const word of [program ?? [], named].flat()) {
