@@ -80,6 +80,7 @@ def test_refusals_are_typed(grid, service):
         grid.submit({"Executable": 1, "Priority": 99})
     assert (caught.value.status, caught.value.code) == (400, "request.invalid")
     assert [fault["field"] for fault in caught.value.violations] == ["Executable", "Priority"]
+    assert [str(caught.value).count(fault["problem"]) for fault in caught.value.violations] == [1, 1]
     with pytest.raises(NotFound) as missing:
         grid.wait([2**40])
     assert missing.value.code == "job.not-found"

@@ -42,9 +42,10 @@ class ProblemError(GridgateError):
         violations = problem.get("violations")
         self.violations: list[dict[str, Any]] = violations if isinstance(violations, list) else []
         self.retry_after = retry_after
-        faults = [f"{fault.get('field')} {fault.get('problem')}" for fault in self.violations]
         text = self.detail or f"the service answered {status}"
-        super().__init__("; ".join([text, *faults]) if len(faults) > 1 else text)
+        # the detail names what it has room for, each with its problem
+        faults = [f"{fault.get('field')}: {fault.get('problem')}" for fault in self.violations]
+        super().__init__("; ".join([text, *(fault for fault in faults if fault not in text)]))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.status, self.problem, self.retry_after)
