@@ -115,7 +115,14 @@ describeWith(need)('the Python package', () => {
     };
     const prepared = startGrid({ env });
     await run(python ?? 'python3', ['-m', 'venv', join(folder, 'venv')]);
-    await pip('wheel', '--no-deps', '-w', join(folder, 'wheel'), join(folder, 'python'));
+    await run(
+      'npm',
+      ['run', '-s', 'python:wheel', '--', '-q', '--wheel-dir', join(folder, 'wheel')],
+      {
+        cwd: support().root,
+        env: { ...process.env, PATH: `${join(folder, 'venv/bin')}:${process.env['PATH']}` },
+      },
+    );
     grid = await prepared;
     const keys = join(folder, 'keys');
     await writeFile(keys, 'aws_access_key_id = id\naws_secret_access_key = secret\n', {
