@@ -123,8 +123,23 @@ def test_lists_pages_and_frames(grid, group):
     assert (frame.ended >= frame.started).all()
     assert grid.frame(job_group="nothing").empty
     with pytest.raises(InvalidRequest) as caught:
-        list(grid.jobs(no_such_filter=1))
+        grid.jobs(no_such_filter=1)
     assert caught.value.code == "request.unknown-parameter"
+
+
+def test_a_notebook_shows_the_rows_that_come_next(grid, group):
+    jids = grid.submit({"Executable": "/bin/true", "JobGroup": group, "JobName": "<b>", "Parameters": 22})
+    jobs = grid.jobs(job_group=group, page=5)
+    shown = jobs._repr_html_()
+    assert [f"<td>{jid}</td>" in shown for jid in jids[::-1]] == [True] * 20 + [False] * 2
+    assert shown.startswith("<div><table><thead><tr><th>job</th>") and shown.endswith("</table><p>and more</p></div>")
+    assert [job.jid for job in jobs] == jids[::-1]
+    assert jobs._repr_html_() == "<div><p>nothing</p></div>"
+    jobs = grid.jobs(job_group=group)
+    jobs.close()
+    assert list(jobs) == []
+    shown = grid.catalogue.list("/vo/a/run1")._repr_html_()
+    assert "<th>path</th><th>kind</th><th>size</th>" in shown and "<td>/vo/a/run1/f1</td><td>file</td><td>10</td>" in shown
 
 
 def test_a_large_output_goes_to_the_disk_and_goes_on_after_a_cut(grid, service, proxy, tmp_path):
@@ -219,6 +234,7 @@ def test_map_brings_results_back_in_order(grid, job_python):
     assert grid.map(triple, range(4), python=job_python) == expected
     assert grid.map(lambda value: {value, 7}, [1, 7], python=job_python, results="pickle") == [{1, 7}, {7}]
     assert grid.map(triple, []) == []
+    assert grid.map(triple, range(4), python=job_python, chunksize=3) == expected
 
 
 def test_map_says_which_call_failed_and_why(grid, job_python):

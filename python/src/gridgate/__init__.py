@@ -13,6 +13,7 @@ from ._sync.administration import Administration
 from ._sync.catalogue import Catalogue
 from ._sync.client import Client
 from .errors import (
+    CallFailed,
     Conflict,
     FeedGone,
     Forbidden,
@@ -30,6 +31,7 @@ from .errors import (
     Unauthorized,
     UnreachableError,
 )
+from .executor import GridExecutor
 from .login import login
 from .model import FINAL, Access, Change, Entry, FoundDirectory, Job, SandboxFile
 from .notebook import LiveJobs
@@ -43,6 +45,7 @@ __all__ = [
     "AsyncAdministration",
     "AsyncCatalogue",
     "AsyncClient",
+    "CallFailed",
     "Catalogue",
     "Change",
     "Client",
@@ -51,6 +54,7 @@ __all__ = [
     "FeedGone",
     "Forbidden",
     "FoundDirectory",
+    "GridExecutor",
     "GridgateError",
     "InvalidRequest",
     "Job",

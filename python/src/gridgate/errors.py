@@ -120,8 +120,25 @@ class JobFailed(GridgateError):
         end = f"\n{stderr.rstrip()}" if stderr.strip() else ""
         super().__init__(f"job {jid} ended as {status} ({minor_status}){end}")
 
+    def of_call(self, stderr: str) -> JobFailed:
+        """The same of one of the calls that the job has made."""
+        return JobFailed(self.jid, self.status, self.minor_status, stderr)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.jid, self.status, self.minor_status, self.stderr)
+
+
+class CallFailed(GridgateError):
+    """A call of an executor has raised what cannot be made here. ``type``, ``text`` and ``traceback`` tell of it."""
+
+    def __init__(self, type: str, text: str, traceback: str) -> None:
+        self.type = type
+        self.text = text
+        self.traceback = traceback
+        super().__init__(f"{type}: {text}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.__class__, (self.type, self.text, self.traceback)
 
 
 class MapFailed(GridgateError):

@@ -9,9 +9,8 @@ from typing import Any, Optional
 
 from ._sync.client import Client
 from .errors import GridgateError
+from .listing import SHOWN, table_of
 from .model import Job
-
-SHOWN = 20
 
 
 class LiveJobs:
@@ -85,13 +84,8 @@ class LiveJobs:
     def _repr_html_(self) -> str:
         with self._lock:
             jobs = sorted(self._jobs.values(), key=lambda job: -job.jid)
-        cells = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(str(cell))}</td>" for cell in _row(job)) + "</tr>" for job in jobs[:SHOWN]
-        )
         more = f"<p>and {len(jobs) - SHOWN} more</p>" if len(jobs) > SHOWN else ""
-        head = "".join(f"<th>{name}</th>" for name in ("job", "state", "why", "site", "updated"))
-        said = html.escape(repr(self)[1:-1])
-        return f"<div><p>{said}</p><table><thead><tr>{head}</tr></thead><tbody>{cells}</tbody></table>{more}</div>"
+        return f"<div><p>{html.escape(repr(self)[1:-1])}</p>{table_of(jobs[:SHOWN])}{more}</div>"
 
     def _ipython_display_(self) -> None:
         from IPython.display import display
@@ -110,8 +104,3 @@ class _Shown:
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
         return {"text/plain": repr(self._live), "text/html": self._live._repr_html_()}
-
-
-def _row(job: Job) -> tuple[Any, ...]:
-    when = "" if job.updated is None else job.updated.strftime("%Y-%m-%d %H:%M:%S")
-    return job.jid, job.status, job.minor_status, job.site, when

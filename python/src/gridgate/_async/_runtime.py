@@ -27,3 +27,8 @@ async def closed_after(generator: AsyncGenerator[T, None]) -> AsyncIterator[Asyn
         yield generator
     finally:
         await generator.aclose()
+
+
+def listed(records: AsyncIterator[T]) -> AsyncIterator[T]:
+    """A list that is read page by page: here nothing can be read before it is iterated."""
+    return records

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
@@ -13,7 +13,7 @@ from .._files import OpenSink, PartFile
 from .._storage import digests_of
 from ..errors import GridgateError, ProblemError, StorageError
 from ..model import Access, Entry, FoundDirectory
-from ._runtime import closed_after, in_thread
+from ._runtime import closed_after, in_thread, listed
 from .content import AsyncContent
 from .transport import AsyncTransport
 from .watching import lines_of
@@ -31,8 +31,11 @@ class AsyncCatalogue:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    async def list(self, path: str = "/", *, verbose: bool = False) -> AsyncIterator[Entry]:
+    def list(self, path: str = "/", *, verbose: bool = False) -> AsyncIterator[Entry]:
         """The entries of a directory, page by page; ``verbose``: attributes with ``Replicas``."""
+        return listed(self._list(path, verbose))
+
+    async def _list(self, path: str, verbose: bool) -> AsyncGenerator[Entry, None]:
         base = path.rstrip("/")
         page: Optional[Call] = Call("GET", _directory(path), {"limit": PAGE, "verbose": True if verbose else None})
         while page is not None:
@@ -46,12 +49,15 @@ class AsyncCatalogue:
             following = next_page(answer.headers.get("Link"), self._transport.url)
             page = None if following is None else Call("GET", following)
 
-    async def find(self, path: str = "/", **conditions: Any) -> AsyncIterator[FoundDirectory]:
+    def find(self, path: str = "/", **conditions: Any) -> AsyncIterator[FoundDirectory]:
         """The directories at and below a path that match conditions of metadata, as they are found.
 
         A condition is a value (``run=3``, ``particle="mu"``), ``operation|value`` (``run=">=|2"``, ``particle="in|e,mu"``),
         or a list of those that all apply.
         """
+        return listed(self._find(path, conditions))
+
+    async def _find(self, path: str, conditions: Conditions) -> AsyncGenerator[FoundDirectory, None]:
         query = await self._query(conditions)
         headers = {"Accept": "application/x-ndjson"}
         call = Call("GET", f"{_directory(path, root=True)}/search", query, headers=headers)

@@ -7,6 +7,8 @@ from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from typing import Any, Callable, TypeVar
 
+from ..listing import Listing
+
 T = TypeVar("T")
 
 
@@ -27,3 +29,8 @@ def closed_after(generator: Generator[T, None, None]) -> Iterator[Generator[T, N
         yield generator
     finally:
         generator.close()
+
+
+def listed(records: Generator[T, None, None]) -> Listing[T]:
+    """A list that is read page by page."""
+    return Listing(records)

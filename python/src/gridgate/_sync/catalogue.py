@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
@@ -13,7 +13,7 @@ from .._files import OpenSink, PartFile
 from .._storage import digests_of
 from ..errors import GridgateError, ProblemError, StorageError
 from ..model import Access, Entry, FoundDirectory
-from ._runtime import closed_after, in_thread
+from ._runtime import closed_after, in_thread, listed
 from .content import Content
 from .transport import Transport
 from .watching import lines_of
@@ -33,6 +33,9 @@ class Catalogue:
 
     def list(self, path: str = "/", *, verbose: bool = False) -> Iterator[Entry]:
         """The entries of a directory, page by page; ``verbose``: attributes with ``Replicas``."""
+        return listed(self._list(path, verbose))
+
+    def _list(self, path: str, verbose: bool) -> Generator[Entry, None, None]:
         base = path.rstrip("/")
         page: Optional[Call] = Call("GET", _directory(path), {"limit": PAGE, "verbose": True if verbose else None})
         while page is not None:
@@ -52,6 +55,9 @@ class Catalogue:
         A condition is a value (``run=3``, ``particle="mu"``), ``operation|value`` (``run=">=|2"``, ``particle="in|e,mu"``),
         or a list of those that all apply.
         """
+        return listed(self._find(path, conditions))
+
+    def _find(self, path: str, conditions: Conditions) -> Generator[FoundDirectory, None, None]:
         query = self._query(conditions)
         headers = {"Accept": "application/x-ndjson"}
         call = Call("GET", f"{_directory(path, root=True)}/search", query, headers=headers)

@@ -6,15 +6,28 @@ import uuid
 import warnings
 from collections.abc import Generator, Iterator, Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Callable, Optional, Union
+from types import MappingProxyType, TracebackType
+from typing import Any, Callable, Literal, Optional, TypeVar, Union, overload
 
 from .._call import Call, filters_of, gives_up, jid_of, jids_of, name_in_path, pause_before
 from .._files import Content, Files, OpenedFiles, PartFile, make_folder, named_files
-from .._task import packed_call, result_of
+from .._task import (
+    RESULTS,
+    Outcome,
+    Packages,
+    Progress,
+    Results,
+    manifest_of,
+    name_of,
+    outcomes_of,
+    packed_map,
+    refuse_options,
+    tell,
+    wheels_of,
+)
 from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
 from ..model import FINAL, Change, Job, SandboxFile
-from ._runtime import closed_after, in_thread, pause
+from ._runtime import closed_after, in_thread, listed, pause
 from .administration import Administration
 from .catalogue import Catalogue
 from .transport import Transport
@@ -26,6 +39,10 @@ IDS = 100
 ERRORS_END = 4096
 
 Manifest = Mapping[str, Any]
+#: No further filters.
+ALL: Mapping[str, Any] = MappingProxyType({})
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Client(Transport):
@@ -102,9 +119,9 @@ class Client(Transport):
         ``from_date=...``, ``all_owners=True``; a time without zone is one of this machine; ``page`` is
         the number of jobs asked for at once.
         """
-        return self._jobs(filters)
+        return listed(self._jobs(filters))
 
-    def _jobs(self, filters: dict[str, Any]) -> Iterator[Job]:
+    def _jobs(self, filters: dict[str, Any]) -> Generator[Job, None, None]:
         query = filters_of(filters)
         query["maxJobs"] = query.pop("page", 500)
         for record in pages_of(self, Call("GET", "/jobs", query), "jobs"):
@@ -137,12 +154,11 @@ class Client(Transport):
         """
         wanted = jids_of(jids)
         more: dict[str, Any] = {"allOwners": True} if all_owners else {}
-        lists = [{**more, "jid": chunk} for chunk in chunks_of(sorted(set(wanted)))]
-        if lists:
-            self._all_ended(lists, {**more, "status": list(FINAL)}, set(wanted))
+        for _ in self._each_ended(wanted, more):
+            continue
         jobs: dict[int, Job] = {}
-        for query in lists:  # events tell less of a job than lists do
-            for record in pages_of(self, Call("GET", "/jobs", {**query, "maxJobs": IDS}), "jobs"):
+        for chunk in chunks_of(sorted(set(wanted))):  # events tell less of a job than lists do
+            for record in pages_of(self, Call("GET", "/jobs", {**more, "jid": chunk, "maxJobs": IDS}), "jobs"):
                 jobs[int(record["jid"])] = Job.of(record)
         for jid in wanted:
             if jid not in jobs:
@@ -151,9 +167,15 @@ class Client(Transport):
                 raise self.failure(jobs[jid])
         return [jobs[jid] for jid in wanted]
 
-    def _all_ended(self, lists: list[dict[str, Any]], follow: dict[str, Any], rest: set[int]) -> None:
-        if len(lists) == 1:
-            follow = {**follow, "jid": lists[0]["jid"]}
+    def _each_ended(
+        self, jids: Iterable[int], more: Mapping[str, Any] = MappingProxyType({})
+    ) -> Generator[Job, None, None]:
+        """The jobs as they end, each once, as events tell them. Raises NotFound for one that is not there."""
+        rest = set(jids)
+        lists = [{**more, "jid": chunk} for chunk in chunks_of(sorted(rest))]
+        if not lists:
+            return
+        follow = {**more, "status": list(FINAL), **({"jid": lists[0]["jid"]} if len(lists) == 1 else {})}
         ended: set[int] = set()
         seen: set[int] = set()
         with closed_after(Watch(self, lists, follow).changes()) as changes:
@@ -164,8 +186,9 @@ class Client(Transport):
                     raise _no_job(min(rest - seen))
                 elif change.job is not None and change.job.jid in rest:
                     seen.add(change.job.jid)
-                    if change.kind != "left" and change.job.is_final:
+                    if change.kind != "left" and change.job.is_final and change.job.jid not in ended:
                         ended.add(change.job.jid)
+                        yield change.job
                 if change.kind in ("current", "job") and ended == rest:
                     return
 
@@ -290,48 +313,110 @@ class Client(Transport):
                         raise
                     pause(pause_before(attempt - 1, error))
 
+    @overload
     def map(
         self,
-        function: Callable[[Any], Any],
-        parameters: Iterable[Any],
+        function: Callable[[T], R],
+        parameters: Iterable[T],
         *,
-        results: str = "json",
+        results: Results = ...,
+        python: str = ...,
+        chunksize: int = ...,
+        packages: Optional[Packages] = ...,
+        files: Files = ...,
+        manifest: Optional[Manifest] = ...,
+        progress: Optional[Progress] = ...,
+        return_failures: Literal[False] = ...,
+    ) -> list[R]: ...
+
+    @overload
+    def map(
+        self,
+        function: Callable[[T], R],
+        parameters: Iterable[T],
+        *,
+        results: Results = ...,
+        python: str = ...,
+        chunksize: int = ...,
+        packages: Optional[Packages] = ...,
+        files: Files = ...,
+        manifest: Optional[Manifest] = ...,
+        progress: Optional[Progress] = ...,
+        return_failures: bool,
+    ) -> list[Union[R, JobFailed]]: ...
+
+    def map(
+        self,
+        function: Callable[[T], R],
+        parameters: Iterable[T],
+        *,
+        results: Results = "json",
         python: str = "python3",
+        chunksize: int = 1,
+        packages: Optional[Packages] = None,
         files: Files = (),
         manifest: Optional[Manifest] = None,
+        progress: Optional[Progress] = None,
         return_failures: bool = False,
-    ) -> list[Any]:
-        """Calls a Python function once for each parameter, each call as a job, and answers the results in order.
+    ) -> Any:
+        """Calls a Python function once for each parameter, in jobs, and answers the results in order.
 
         The function goes along by value (``pip install 'gridgate[map]'``); ``python`` is the interpreter of the site, which
-        must be of the version of this one. Results come back as JSON (tuples as lists); ``results="pickle"`` brings any
-        value back, and runs what the job's site has made of it with your rights: ask for it where you trust the sites.
-        ``manifest``: further keys. Jobs of a map that is stopped early are killed.
+        must be of the version of this one. ``chunksize``: calls that one job makes, one after the other. ``packages``: a
+        directory of wheels, which goes up once and is on the path of all calls. Results come back as JSON (tuples as lists);
+        ``results="pickle"`` brings any value back, and runs what the job's site has made of it with your rights: ask for it
+        where you trust the sites. ``manifest``: further keys. ``progress`` is called with how many calls are done and how
+        many there are, or is a bar of tqdm. Jobs of a map that is stopped early are killed.
 
-        Raises MapFailed with the end of each failed job's errors; with ``return_failures`` they stand in the list.
+        Raises MapFailed with the errors of each failed call; with ``return_failures`` they stand in the list.
         """
+        refuse_options("map", results, manifest or {}, chunksize)
         values = list(parameters)
+        wheels = wheels_of(packages)
         if not values:
             return []
-        task, wish = in_thread(packed_call, function, values, results, python, dict(manifest or {}))
-        uploads: dict[str, Content] = {**named_files(files), **task}
+        chunks = [values[at : at + chunksize] for at in range(0, len(values), chunksize)]
+        task = in_thread(packed_map, function, chunks, results, list(wheels))
+        uploads: dict[str, Content] = {**wheels, **named_files(files), **task}
+        wish = manifest_of(f"map {name_of(function)}", len(chunks), results, python, manifest or {})
         jids = self.submit(wish, uploads)
+        work = dict(zip(jids, chunks))
+        answers: dict[int, list[Any]] = {}
+        done = 0
         try:
-            jobs = self.wait(jids)
-            answers: list[Any] = []
-            for job in jobs:
-                if job.is_done:
-                    name = wish["OutputSandbox"][-1]
-                    answers.append(result_of(self.read_output(job.jid, name), results))
-                else:
-                    answers.append(self.failure(job))
+            with closed_after(self._each_ended(jids)) as ended:
+                for job in ended:
+                    answers[job.jid] = self._answers(job, len(work[job.jid]), results)
+                    done += len(work[job.jid])
+                    if progress is not None:
+                        tell(progress, len(work[job.jid]), done, len(values))
         except BaseException:
             self._abandon(jids)
             raise
-        failures = {place: answer for place, answer in enumerate(answers) if isinstance(answer, JobFailed)}
+        every = [answer for jid in jids for answer in answers[jid]]
+        failures = {place: answer for place, answer in enumerate(every) if isinstance(answer, JobFailed)}
         if failures and not return_failures:
-            raise MapFailed(failures, [None if place in failures else one for place, one in enumerate(answers)])
-        return answers
+            raise MapFailed(failures, [None if place in failures else one for place, one in enumerate(every)])
+        return every
+
+    def _answers(self, job: Job, count: int, results: str) -> list[Any]:
+        """What the calls of a job have answered, or why each failed."""
+        outcomes = self._outcomes(job.jid, results)
+        if len(outcomes) == count and all(one.fault is None for one in outcomes):
+            return [one.value() for one in outcomes]
+        failure = self.failure(self.job(job.jid))
+        if len(outcomes) != count or count == 1:
+            return [failure] * count
+        return [one.value() if one.fault is None else failure.of_call(one.fault["traceback"]) for one in outcomes]
+
+    def _outcomes(self, jid: int, results: str) -> list[Outcome]:
+        """What came of the calls of a job that has ended; nothing where it has brought nothing back."""
+        try:
+            return outcomes_of(self.read_output(jid, RESULTS[results]), results)
+        except ProblemError as error:
+            if error.status not in (404, 409):
+                raise
+            return []
 
     def _abandon(self, jids: list[int]) -> None:
         """Kills jobs whose results nobody awaits any more, as far as the service can be reached."""
