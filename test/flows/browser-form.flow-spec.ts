@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { profile, signInToPortal, startBrowser } from '../support/browser.js';
+import { FormData } from 'undici';
+import {
+  expectAccessible,
+  PHONE,
+  profile,
+  signInToPortal,
+  startBrowser,
+} from '../support/browser.js';
+import { awaitFinal, submit as submitted } from '../support/jobs.js';
 import { describeWith, has } from '../support/missing.js';
 import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
@@ -101,6 +109,195 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         expect(await page.getByLabel('Name').inputValue()).toBe('');
       });
     });
+  });
+
+  describe('who know what their job needs', () => {
+    const folded = (page: Page) => page.locator('details.resources');
+    const fields = {
+      Processors: '1',
+      GPUs: '0',
+      'Memory to start (MB)': '10',
+      'Memory at most (MB)': '900',
+      'Wall time at most (s)': '600',
+      Tags: 'el9 big:disk',
+      Environment: 'A=two  words \nB=x=y',
+    };
+    const wanted = {
+      ...{ NumberOfProcessors: 1, GPUs: 0, MinRAM: 10, MaxRAM: 900, WallTime: 600 },
+      ...{ Tags: ['el9', 'big:disk'], ExecutionEnvironment: ['A=two  words ', 'B=x=y'] },
+    };
+    const manifestOf = async (jid: number) =>
+      (await (await grid.as('alice')).get(`/jobs/${jid}/manifest`)).body as Record<string, unknown>;
+    const jidOf = (page: Page): number => Number(page.url().split('/').at(-1));
+
+    it('unfold the fields for it, find them again after a reload, and submit them', () =>
+      inPage(async (page) => {
+        await signInToPortal(page, grid, '#/submit');
+        await page.getByRole('button', { name: 'Start afresh' }).click();
+        await page.getByLabel('Name').fill('needs');
+        await page.getByLabel('Program').fill('/bin/true');
+        expect(await page.getByLabel('Processors').isVisible()).toBe(false);
+        await expectAccessible(page);
+        await page.getByText('Resources and environment').click();
+        for (const [label, text] of Object.entries(fields)) await page.getByLabel(label).fill(text);
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await page.reload();
+        await page.getByLabel('Processors').waitFor();
+        for (const [label, text] of Object.entries(fields)) {
+          expect([label, await page.getByLabel(label).inputValue()]).toEqual([label, text]);
+        }
+        await submit(page).click();
+        await page.getByRole('heading', { name: /^Job \d+ needs$/ }).waitFor();
+        expect(await manifestOf(jidOf(page))).toMatchObject(wanted);
+        await page.getByRole('button', { name: 'Kill' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Kill' }).click();
+        await page.getByRole('link', { name: 'Edit and resubmit' }).click();
+        await page.getByLabel('Environment').waitFor();
+        for (const [label, text] of Object.entries(fields)) {
+          expect([label, await page.getByLabel(label).inputValue()]).toEqual([label, text]);
+        }
+        await page.getByRole('button', { name: 'Start afresh' }).click();
+        expect(await folded(page).getAttribute('open')).toBeNull();
+      }));
+
+    it('are told at each of these fields what is wrong with it, also when they are folded away', () =>
+      inPage(async (page) => {
+        await signInToPortal(page, grid, '#/submit');
+        await page.getByLabel('Program').fill('/bin/true');
+        await page.getByText('Resources and environment').click();
+        const wrong = {
+          ...{ Processors: '0', GPUs: 'two', 'Memory to start (MB)': '-1' },
+          ...{ 'Memory at most (MB)': '1.5', 'Wall time at most (s)': '1 h' },
+          ...{ Tags: '!', Environment: 'A=1\nBROKEN' },
+        };
+        for (const [label, text] of Object.entries(wrong)) await page.getByLabel(label).fill(text);
+        await page.getByText('Resources and environment').click();
+        expect(await page.getByLabel('Processors').isVisible()).toBe(false);
+        await submit(page).click();
+        await page.getByRole('alert').waitFor();
+        for (const label of Object.keys(wrong)) {
+          const input = page.getByLabel(label);
+          expect([label, await input.getAttribute('aria-invalid')]).toEqual([label, 'true']);
+        }
+        expect(await page.locator('.resources .wrong').allInnerTexts()).toEqual([
+          'must be between 1 and 1024',
+          'must be a whole number',
+          'must be between 0 and 100000000',
+          'must be a whole number',
+          'must be a whole number',
+          expect.stringMatching(/^!: is no tag/),
+          'must be an object, or a list of texts NAME=value',
+        ]);
+        expect(await page.evaluate('document.activeElement.id')).toBe('processors');
+        await expectAccessible(page);
+        await page.setViewportSize(PHONE);
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Start afresh' }).click();
+        expect(await page.locator('[aria-invalid]').count()).toBe(0);
+      }));
+
+    it('keep of a job what the fields cannot show, and what nobody has changed as it was', async () => {
+      const alice = await grid.as('alice');
+      const odd = {
+        ...{ JobName: 'odd', Executable: '/bin/true', Priority: 3, MinNumberOfProcessors: '1' },
+        ...{ Site: 'LOCAL.demo', MaxRAM: '800', WallTime: 500, Tags: [] },
+        ExecutionEnvironment: { A: 'first\nsecond', B: '1' },
+        OutputSandbox: ['std.out', "it's my plot.svg", '*.log'],
+        InputSandbox: ['LFN:/vo/of/catalogue', 'own.txt'],
+      };
+      const form = new FormData();
+      form.append('manifest', JSON.stringify(odd));
+      form.append('file', new Blob(['own']), 'own.txt');
+      const { body } = await alice.post('/jobs', { multipart: form });
+      const [jid = 0] = body.jids as number[];
+      await inPage(async (page) => {
+        await signInToPortal(page, grid, `#/submit?like=${jid}`);
+        await page.getByLabel('Wall time at most (s)').fill('400');
+        expect(await page.getByLabel('Sites').inputValue()).toBe('LOCAL.demo');
+        expect(await page.getByLabel('Environment').inputValue()).toBe('');
+        const output = page.getByLabel('Files to bring back');
+        expect(await output.inputValue()).toBe(String.raw`'it'\''s my plot.svg' *.log`);
+        await output.fill('"half');
+        await submit(page).click();
+        const text = 'Files to bring back has a quotation mark or backslash without its end';
+        await page.getByRole('alert').getByText(text).waitFor();
+        await output.fill(`"it's my plot.svg", *.log`);
+        await submit(page).click();
+        await page.getByRole('heading', { name: /^Job \d+ odd$/ }).waitFor();
+        const { Site, ...others } = odd;
+        expect(await manifestOf(jidOf(page))).toMatchObject({
+          ...{ ...others, WallTime: 400, Sites: [Site] },
+          OutputSandbox: ['std.out', 'std.err', "it's my plot.svg", '*.log'],
+        });
+      });
+    });
+
+    it('choose among the sites where jobs have run, or write others', async () => {
+      const alice = await grid.as('alice');
+      const manifest = { Executable: '/bin/true' };
+      await awaitFinal(alice, await submitted(alice, [manifest]));
+      await submitted(alice, [{ ...manifest, Sites: ['MOON'] }]); // it waits
+      await inPage(async (page) => {
+        await signInToPortal(page, grid, '#/submit');
+        const sites = page.getByLabel('Sites');
+        await sites.fill('MARS');
+        const choice = page.getByRole('group', { name: 'Where jobs have run' });
+        const site = choice.getByRole('button');
+        await site.click();
+        expect(await site.allInnerTexts()).toEqual(['LOCAL.demo']);
+        expect(await sites.inputValue()).toBe('MARS LOCAL.demo');
+        expect(await site.getAttribute('aria-pressed')).toBe('true');
+        await expectAccessible(page);
+        await page.reload();
+        await choice.waitFor();
+        expect(await site.getAttribute('aria-pressed')).toBe('true');
+        await site.click();
+        expect(await sites.inputValue()).toBe('MARS');
+        await sites.fill('LOCAL.demo');
+        expect(await site.getAttribute('aria-pressed')).toBe('true');
+        await page.getByRole('button', { name: 'Start afresh' }).click();
+        expect(await site.getAttribute('aria-pressed')).toBe('false');
+        await page.route(/\/jobs\/summary/, (route) => route.abort('connectionreset'));
+        await page.reload();
+        await page.getByLabel('Sites').fill('LOCAL.demo');
+        expect(await page.getByRole('alert').count()).toBe(0);
+      });
+    });
+
+    it('add a script, which is the program when none is written', () =>
+      inPage(async (page) => {
+        await signInToPortal(page, grid, '#/submit');
+        await page.getByRole('button', { name: 'Start afresh' }).click();
+        const file = (name: string, text: string) => ({
+          ...{ name, mimeType: 'text/plain', buffer: Buffer.from(text) },
+        });
+        const add = (...files: ReturnType<typeof file>[]): Promise<void> =>
+          page.getByLabel('Input files').setInputFiles(files);
+        const program = page.getByLabel('Program');
+        const note = page.getByRole('status').getByText('looks like a script');
+        await add(file('words.txt', 'a'), file('go', '#!/bin/sh\necho'), file('b.sh', '#!/bin/sh'));
+        await note.waitFor();
+        expect(await program.inputValue()).toBe('go');
+        expect(await note.innerText()).toMatch(/^Filled in, as go looks like a script\. Write/);
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Remove go' }).click();
+        expect(await program.inputValue()).toBe('');
+        expect(await note.count()).toBe(0);
+        await add(file('fit.py', 'print(1)'));
+        await note.waitFor();
+        expect(await note.innerText()).toContain('so /bin/sh would run it');
+        await page.reload(); // what was filled in is kept
+        await page.getByRole('status').getByText('Choose again').waitFor();
+        expect(await program.inputValue()).toBe('fit.py');
+        await program.fill('/bin/sh');
+        await add(file('c.sh', '#!/bin/sh\n'));
+        await page.getByRole('button', { name: 'Remove c.sh' }).click();
+        expect(await program.inputValue()).toBe('/bin/sh');
+        expect(await note.count()).toBe(0);
+        await page.getByRole('button', { name: 'Start afresh' }).click();
+      }));
   });
 
   describe('with several tabs', () => {

@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { expectAccessible, profile, signInToPortal, startBrowser } from '../support/browser.js';
+import {
+  expectAccessible,
+  PHONE,
+  profile,
+  signInToPortal,
+  startBrowser,
+} from '../support/browser.js';
+import { awaitFinal, submit } from '../support/jobs.js';
 import { describeWith, has } from '../support/missing.js';
 import { eventually, startGrid, type Grid, type GridClient } from '../support/testbed.js';
 
@@ -162,6 +169,61 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
       );
       await page.goto(`${grid.url}/portal/#/arrays/no-number`);
       await page.getByRole('alert').getByText('No array has that number.').waitFor();
+    });
+  });
+
+  it('that were not asked for are brought by another run, whatever their names are', async () => {
+    const names = ['a,b.txt', 'it\'s "mine".svg', 'my plot.svg', 'plain.txt', 'sub dir/x.log'];
+    const writes = ['mkdir "sub dir"', ...names.map((_, at) => `echo x > "$${at + 1}"`)];
+    const manifest = {
+      ...{ JobName: 'forgets', Executable: '/bin/sh', OutputSandbox: ['std.out', '*.none'] },
+      Arguments: ['-c', writes.join('; '), 'x', ...names],
+    };
+    const [first = 0] = await submit(alice, [manifest]);
+    await awaitFinal(alice, [first]);
+    await inPage(`#/jobs/${first}`, async (page) => {
+      await page.getByRole('link', { name: 'Add them and run again' }).click();
+      const note = `Files to bring back has what job ${first} made and did not bring back.`;
+      await page.getByRole('status').getByText(note).waitFor();
+      const output = await page.getByLabel('Files to bring back').inputValue();
+      expect(output).toMatch(/^\*\.none /);
+      expect(output).toContain(" 'my plot.svg'");
+      await expectAccessible(page);
+      await page.setViewportSize(PHONE);
+      await expectAccessible(page);
+      await page.getByRole('button', { name: 'Submit', exact: true }).click();
+      await page.getByRole('heading', { name: /^Job \d+ forgets$/ }).waitFor();
+      const second = Number(page.url().split('/').at(-1));
+      await awaitFinal(alice, [second]);
+      const { body } = await alice.get(`/jobs/${second}/outputsandbox/files`);
+      const brought = (body.files as { name: string }[]).map(({ name }) => name);
+      expect(brought).toEqual(expect.arrayContaining(names));
+      const parameters = (await alice.get(`/jobs/${second}/parameters`)).body;
+      expect(parameters).not.toHaveProperty('OutputNotRequested');
+    });
+  });
+
+  it('that are too many to be named say how many are missing', async () => {
+    const make =
+      'i=0; while [ $i -lt 103 ]; do echo x > $i.txt; i=$((i+1)); done; echo x > "a and 7 more"';
+    const [jid = 0, few = 0] = await submit(alice, [
+      { Executable: '/bin/sh', Arguments: ['-c', make] },
+      { Executable: '/bin/sh', Arguments: ['-c', 'echo x > "a and 7 more"'] },
+    ]);
+    await awaitFinal(alice, [jid, few]);
+    await inPage(`#/submit?like=${jid}&bring=made`, async (page) => {
+      await page.getByRole('status').getByText(`The list of job ${jid} was cut: 4 files`).waitFor();
+      await expectAccessible(page);
+      await page.goto(`${grid.url}/portal/#/submit?like=${few}&bring=made`);
+      await page.getByRole('status').getByText(`what job ${few} made`).waitFor();
+      const output = page.getByLabel('Files to bring back');
+      expect(await output.inputValue()).toBe("'a and 7 more'");
+      await page.goto(`${grid.url}/portal/#/submit?like=${few}`);
+      await page
+        .getByRole('status')
+        .getByText(`what job ${few} made`)
+        .waitFor({ state: 'detached' });
+      expect(await output.inputValue()).toBe('');
     });
   });
 

@@ -114,7 +114,11 @@ export function outputNotes(parameters: JobParameters, jid: number): Child {
     h('h2', { id: 'not-brought' }, 'Not brought back'),
     notes,
     parameters['OutputNotRequested'] !== undefined &&
-      h('a', { class: 'button plain', href: `#/submit?like=${jid}` }, 'Add them and run again'),
+      h(
+        'a',
+        { class: 'button plain', href: `#/submit?like=${jid}&bring=made` },
+        'Add them and run again',
+      ),
   );
 }
 

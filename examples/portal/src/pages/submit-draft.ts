@@ -6,18 +6,26 @@ export interface NamedFile {
   content: Blob;
 }
 
+/** A value of a manifest, and how a field shows it. While that is not changed, the value is sent as it was. */
+export interface Given {
+  text: string;
+  value: unknown;
+}
+
 /** What the form of a new job holds. */
 export interface DraftContent {
   /** What is written in the fields, by their ids. */
   fields: Record<string, string>;
   /** What the form has no fields for, of a job that it was filled with. */
   rest: Partial<ManifestRequest>;
-  /** Its arguments, as the field has them and as they were. */
-  given: { text: string; value: ManifestRequest['Arguments'] } | undefined;
-  files: NamedFile[];
+  /** What that job has, by the field: as it is written there, and as it was. */
+  given: Record<string, Given>;
+  files: readonly NamedFile[];
 }
 
-interface Stored extends Omit<DraftContent, 'files'> {
+interface Stored extends Omit<DraftContent, 'files' | 'given'> {
+  /** A draft from before may have none. */
+  given?: DraftContent['given'];
   user: string;
   /** Under which the job is submitted: however often that is tried, it is one job. */
   key: string;
@@ -26,7 +34,7 @@ interface Stored extends Omit<DraftContent, 'files'> {
 
 const KEPT = 'portal.draft';
 /** Files outlive a change of page, not a reload: a browser keeps no hold on them. */
-let files: { key: string; files: NamedFile[] } | undefined;
+let files: { key: string; files: readonly NamedFile[] } | undefined;
 
 /** Forgets the job that is being written, whoever does it. */
 export function forgetDraft(): void {
@@ -45,7 +53,7 @@ export class Draft {
     const known = files?.key === stored.key ? files.files : [];
     const names = new Set(known.map(({ name }) => name));
     const lost = stored.names.filter((name) => !names.has(name));
-    const { fields, rest, given } = stored;
+    const { fields, rest, given = {} } = stored;
     return { fields, rest, given, files: known, lost };
   }
 

@@ -1,50 +1,49 @@
 import { GridError, stringifyJson, type GridClient, type ManifestRequest } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
-import { marker, textField } from '../parts/field.js';
-import { bytes, count } from '../parts/format.js';
+import { textField, type Field } from '../parts/field.js';
+import { count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
 import { leaveNotice } from '../parts/notice.js';
 import { faultBox } from '../parts/pieces.js';
-import { keyOf, listed, listOf, quoted } from '../parts/words.js';
+import { keyOf, listOf, namesOf } from '../parts/words.js';
 import type { Page } from './page.js';
-import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
+import { Draft, type DraftContent } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
+import { InputFiles } from './submit/input-files.js';
+import { likeJob } from './submit/like.js';
+import { ProgramField } from './submit/program.js';
+import { Resources } from './submit/resources.js';
+import { SiteField } from './submit/sites.js';
 
-/** A form for one job with its files; `?like=<jid>` fills it with those of another one. */
+/** A form for one job with its files; `?like=<jid>` fills it with those of another one, `&bring=made` with what that has made besides. */
 export const submitPage: Page = async ({ client, root, query, signal, user, may }) => {
   if (!may('jobs:submit')) {
     throw new Error('Your group may look at jobs, not submit them. Sign in with another group.');
   }
   const form = new SubmitForm(client, new Draft(user));
   const like = Number(query.get('like'));
-  if (like > 0) await form.fillLike(like, signal);
+  if (like > 0) await form.fillLike(like, query.get('bring') === 'made', signal);
   else form.restore();
   root.replaceChildren(h('div', { class: 'head' }, h('h1', {}, 'New job')), ...form.elements);
+  form.offerSites(signal);
 };
 
-const NOTHING: DraftContent = { fields: {}, rest: {}, given: undefined, files: [] };
+const NOTHING: DraftContent = { fields: {}, rest: {}, given: {}, files: [] };
 
 class SubmitForm {
-  private files: NamedFile[] = [];
   private rest: DraftContent['rest'] = {};
-  private given: DraftContent['given'];
+  private given: DraftContent['given'] = {};
   private isBusy = false;
   private readonly kept = h('div');
   private readonly note = h('div');
-  private readonly list = h('ul', { class: 'files' });
   private readonly name = textField('name', 'Name', 'hello');
-  private readonly executable = textField('executable', 'Program', '/bin/echo', {
-    required: true,
-    hint: 'An uploaded file, an absolute path, or a program that the site knows',
-  });
+  private readonly program = new ProgramField();
   private readonly words = textField('arguments', 'Arguments', 'Hello', {
     hint: 'As you would type them in a shell',
   });
-  private readonly sites = textField('sites', 'Sites', 'any', {
-    hint: 'Separated by blanks; empty: any site',
-  });
+  private readonly sites = new SiteField(() => this.keep());
   private readonly output = textField('output', 'Files to bring back', 'result.txt *.log', {
-    hint: 'Names and patterns, separated by blanks; the two outputs come anyway',
+    hint: 'Names and patterns, separated by blanks; one with a blank in quotation marks. The two outputs come anyway',
   });
   private readonly values = textField('values', 'Values to run it with', '1 2 5', {
     hint: 'One job for each, separated by blanks; %s stands for the value',
@@ -52,28 +51,34 @@ class SubmitForm {
   private readonly after = textField('after', 'Start after jobs', '12 13', {
     hint: 'Numbers of jobs that must be done before, separated by blanks',
   });
-  private readonly fields = [
-    ...[this.name, this.executable, this.words, this.output, this.sites],
+  private readonly resources = new Resources();
+  private readonly fields: readonly Field[] = [
+    ...[this.name, this.program.field, this.words, this.output, this.sites.field],
     ...[this.values, this.after],
   ];
-  private readonly picker = h('input', {
-    type: 'file',
-    id: 'files',
-    multiple: true,
-    onChange: () => this.addFiles(this.picker.files ?? []),
+  private readonly input = new InputFiles({
+    added: (files) => {
+      this.keep();
+      void this.program
+        .suggest(files, (name) => this.input.has(name))
+        .then((isTaken) => isTaken && this.keep());
+    },
+    removed: (name) => {
+      this.program.forget(name);
+      this.keep();
+    },
   });
-  private readonly pickerFault = marker('files', this.picker);
   /** Where a fault of a part of the manifest is shown. */
-  private readonly places: Record<string, { label: string; mark: (problem?: string) => void }> = {
+  private readonly places: Record<string, Pick<Field, 'label' | 'mark'>> = {
     JobName: this.name,
-    Executable: this.executable,
+    Executable: this.program.field,
     Arguments: this.words,
     OutputSandbox: this.output,
-    Sites: this.sites,
-    Site: this.sites,
+    Sites: this.sites.field,
     Parameters: this.values,
     After: this.after,
-    InputSandbox: { label: 'Input files', mark: this.pickerFault.mark },
+    InputSandbox: this.input,
+    ...this.resources.places,
   };
   private readonly buttons = [
     h('button', { type: 'submit' }, 'Submit'),
@@ -109,65 +114,29 @@ class SubmitForm {
     const { lost } = draft;
     if (lost.length > 0) {
       const text = `Choose again, as they cannot be kept over a reload: ${lost.join(', ')}`;
-      update(this.kept, h('div', { class: 'note', role: 'status' }, h('p', {}, text)));
+      this.tell([text]);
     }
   }
 
   /** Fills the form with the manifest and the input files of a job. */
-  async fillLike(jid: number, signal: AbortSignal): Promise<void> {
-    const { flags } = await this.client.getJob(jid, { signal });
-    const manifest = await this.client.getJobManifest(jid, { signal });
-    const { Arguments: value, OutputSandbox: output = [], Sites: sites = [] } = manifest;
-    const { After: conditions = [], ...given } = manifest;
-    const rest = Object.fromEntries(Object.entries(given).filter(([key]) => key !== 'JobID'));
-    const after = conditions.flatMap(({ jid, on = 'done' }) => (on === 'done' ? (jid ?? []) : []));
-    const others = conditions.filter(({ jid, on = 'done' }) => on !== 'done' || jid === undefined);
-    const text = Array.isArray(value) ? value.map(quoted).join(' ') : (value ?? '');
-    const own = new Set([manifest.StdOutput ?? 'std.out', manifest.StdError ?? 'std.err']);
-    const fields = {
-      name: manifest.JobName ?? '',
-      executable: manifest.Executable ?? '',
-      arguments: text,
-      output: listed(output)
-        .filter((name) => !own.has(name))
-        .join(' '),
-      sites: listed(sites)
-        .filter((name) => name !== 'ANY')
-        .join(' '),
-      after: after.join(' '),
-    };
-    const sandbox = flags.inputSandboxReady
-      ? (await this.client.listInputSandbox(jid, { signal })).files
-      : [];
-    const files = await Promise.all(
-      sandbox.map(async ({ name }) => ({
-        name,
-        content: await this.client.readInputSandboxFile(jid, name, { signal }),
-      })),
-    );
-    this.show({
-      ...{ fields, given: { text, value }, files },
-      rest: { ...rest, ...(others.length > 0 && { After: others }) },
-    });
+  async fillLike(jid: number, bring: boolean, signal: AbortSignal): Promise<void> {
+    const { content, notes } = await likeJob(this.client, { jid, bring }, this.resources, signal);
+    this.show(content);
     this.keep();
+    this.tell(notes);
+  }
+
+  /** Sites to choose from come when they are known; without them their names are written. */
+  offerSites(signal: AbortSignal): void {
+    this.sites.offer(this.client, signal).catch(() => undefined);
+  }
+
+  private tell(notes: readonly string[]): void {
+    const lines = notes.map((text) => h('p', {}, text));
+    update(this.kept, lines.length > 0 && h('div', { class: 'note', role: 'status' }, lines));
   }
 
   private form(): HTMLElement {
-    const drop = h(
-      'div',
-      {
-        class: 'field drop',
-        onDragOver: (event: DragEvent) => event.preventDefault(),
-        onDrop: (event: DragEvent) => {
-          event.preventDefault();
-          this.addFiles(event.dataTransfer?.files ?? []);
-        },
-      },
-      h('label', { htmlFor: 'files' }, 'Input files'),
-      this.picker,
-      this.pickerFault.place,
-      this.list,
-    );
     return h(
       'form',
       {
@@ -175,7 +144,8 @@ class SubmitForm {
         onInput: () => this.keep(),
       },
       this.fields.map(({ element }) => element),
-      drop,
+      this.resources.element,
+      this.input.element,
       h('div', { class: 'actions' }, this.buttons),
       this.note,
     );
@@ -200,83 +170,62 @@ class SubmitForm {
   }
 
   private show({ fields, rest, given, files }: DraftContent): void {
-    for (const { input } of this.fields) input.value = fields[input.id] ?? '';
+    for (const { input } of this.allFields) input.value = fields[input.id] ?? '';
     this.rest = rest;
     this.given = given;
-    this.files = files;
     this.unmark();
+    this.program.settle();
+    this.sites.refresh();
+    this.resources.fold();
     update(this.kept);
-    this.showFiles();
+    this.input.show(files);
+  }
+
+  private get allFields(): Field[] {
+    return [...this.fields, ...this.resources.fields];
   }
 
   /** Called at every change: what is in the form is kept, and is another job from now on. */
   private keep(): void {
-    const fields = Object.fromEntries(this.fields.map(({ input }) => [input.id, input.value]));
-    const { rest, given, files } = this;
-    this.draft.write({ fields, rest, given, files });
-  }
-
-  private addFiles(files: FileList | File[]): void {
-    const added = Array.from(files, (file) => ({ name: file.name, content: file }));
-    const names = new Set(added.map(({ name }) => name));
-    this.files = [...this.files.filter(({ name }) => !names.has(name)), ...added];
-    this.picker.value = '';
-    this.showFiles();
-    this.keep();
-  }
-
-  private showFiles(): void {
-    const drop = (name: string) => (): void => {
-      this.files = this.files.filter((file) => file.name !== name);
-      this.showFiles();
-      this.keep();
-    };
-    const rows = this.files.map(({ name, content }) =>
-      h(
-        'li',
-        {},
-        h('span', { class: 'file' }, name),
-        h('span', { class: 'soft' }, bytes(content.size)),
-        h(
-          'button',
-          {
-            type: 'button',
-            class: 'plain small',
-            'aria-label': `Remove ${name}`,
-            onClick: drop(name),
-          },
-          'Remove',
-        ),
-      ),
-    );
-    this.list.replaceChildren(...rows);
+    const fields = Object.fromEntries(this.allFields.map(({ input }) => [input.id, input.value]));
+    const { rest, given } = this;
+    this.draft.write({ fields, rest, given, files: this.input.files });
   }
 
   private manifest(): ManifestRequest {
-    const output = listOf(this.output.input.value);
-    const { text, value } = this.given ?? {};
+    const output = namesOf(this.output.input.value);
+    if (output === undefined)
+      throw mark(this.output, 'has a quotation mark or backslash without its end');
+    const { text, value } = this.given['arguments'] ?? {};
     const words = this.words.input.value;
     const values = listOf(this.values.input.value);
     const after = listOf(this.after.input.value);
     const made: ManifestRequest = {
       ...this.rest,
+      ...this.resources.manifest(this.given),
       ...(values.length > 0 && { Parameters: values }),
       ...(after.length > 0 && {
         After: after.map((jid) => ({ jid: this.jidOf(jid), on: 'done' })),
       }),
-      Executable: this.executable.input.value.trim(),
-      Arguments: words === text && value !== undefined ? value : words,
+      Executable: this.program.field.input.value.trim(),
+      Arguments: words === text ? (value as string) : words,
       JobName: this.name.input.value.trim() || 'job',
-      Sites: listOf(this.sites.input.value),
+      Sites: listOf(this.sites.field.input.value),
       StdOutput: 'std.out',
       StdError: 'std.err',
       OutputSandbox: ['std.out', 'std.err', ...output],
-      InputSandbox: this.files.map(({ name }) => name),
+      InputSandbox: [...this.fetched, ...this.input.files.map(({ name }) => name)],
     };
     if (values.length > 1 && !stringifyJson(made).includes('%s')) {
       throw mark(this.values, 'are used nowhere: write %s where the value belongs');
     }
     return made;
+  }
+
+  /** Files of the catalogue among the input files of the job that the form was filled with. */
+  private get fetched(): string[] {
+    const { InputSandbox: names = [] } = this.rest;
+    return names.filter((name) => /^LFN:/i.test(name));
   }
 
   private submit(event: Event): void {
@@ -300,7 +249,7 @@ class SubmitForm {
   private body(): FormData {
     const form = new FormData();
     form.append('manifest', stringifyJson(this.manifest()));
-    for (const { name, content } of this.files) form.append('file', content, name);
+    for (const { name, content } of this.input.files) form.append('file', content, name);
     return form;
   }
 

@@ -1,12 +1,17 @@
 import { h } from './dom.js';
 
-/** A labelled line of text that can say what is wrong with it. */
-export interface TextField {
+/** A labelled place for text that can say what is wrong with it. */
+export interface Field {
   readonly label: string;
-  readonly input: HTMLInputElement;
+  readonly input: HTMLInputElement | HTMLTextAreaElement;
   readonly element: HTMLElement;
   /** Says below the field what is wrong, and tells assistive technology; nothing: it is well. */
   mark(problem?: string): void;
+}
+
+/** One for a line. */
+export interface TextField extends Field {
+  readonly input: HTMLInputElement;
 }
 
 export function textField(
@@ -19,16 +24,27 @@ export function textField(
     ...{ type: 'text', id, placeholder, required },
     ...{ autocomplete: 'off', spellcheck: false },
   });
-  const mark = marker(id, input, hint !== undefined);
+  return { label, input, ...labelled(input, label, hint) };
+}
+
+/** One for several lines. */
+export function linesField(id: string, label: string, placeholder: string, hint: string): Field {
+  const input = h('textarea', { id, placeholder, rows: 3, autocomplete: 'off', spellcheck: false });
+  return { label, input, ...labelled(input, label, hint) };
+}
+
+function labelled(input: HTMLElement, label: string, hint: string | undefined) {
+  const { id } = input;
+  const { place, mark } = marker(id, input, hint !== undefined);
   const element = h(
     'div',
     { class: 'field' },
     h('label', { htmlFor: id }, label),
     input,
     hint !== undefined && h('small', { id: `${id}-hint` }, hint),
-    mark.place,
+    place,
   );
-  return { label, input, element, mark: mark.mark };
+  return { element, mark };
 }
 
 /** Where the fault of an input stands, and how it is said. */

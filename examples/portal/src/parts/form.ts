@@ -1,14 +1,14 @@
 import { GridError } from 'gridgate/client';
 import { once } from './action.js';
 import { h, update } from './dom.js';
-import type { TextField } from './field.js';
+import type { Field, TextField } from './field.js';
 import { faultBox } from './pieces.js';
 
 /** Said at its field already. */
 export class Marked extends Error {}
 
 /** To be thrown by the work of a form: the field says what is wrong with it, and has the focus. */
-export function mark(field: TextField, problem: string): Marked {
+export function mark(field: Field, problem: string): Marked {
   field.mark(problem);
   field.input.focus();
   return new Marked(`${field.label} ${problem}`);

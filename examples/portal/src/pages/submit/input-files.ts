@@ -1,0 +1,79 @@
+import { h } from '../../parts/dom.js';
+import { marker } from '../../parts/field.js';
+import { bytes } from '../../parts/format.js';
+import type { NamedFile } from '../submit-draft.js';
+
+/** The files that go along with a job: chosen or dropped here. */
+export class InputFiles {
+  readonly label = 'Input files';
+  readonly element: HTMLElement;
+  files: readonly NamedFile[] = [];
+  private readonly list = h('ul', { class: 'files' });
+  private readonly picker = h('input', {
+    ...{ type: 'file', id: 'files', multiple: true },
+    onChange: () => this.add(this.picker.files ?? []),
+  });
+  private readonly fault = marker('files', this.picker);
+
+  constructor(
+    private readonly on: {
+      added: (files: readonly NamedFile[]) => void;
+      removed: (name: string) => void;
+    },
+  ) {
+    this.element = h(
+      'div',
+      {
+        class: 'field drop',
+        onDragOver: (event: DragEvent) => event.preventDefault(),
+        onDrop: (event: DragEvent) => {
+          event.preventDefault();
+          this.add(event.dataTransfer?.files ?? []);
+        },
+      },
+      h('label', { htmlFor: 'files' }, this.label),
+      this.picker,
+      this.fault.place,
+      this.list,
+    );
+  }
+
+  mark(problem?: string): void {
+    this.fault.mark(problem);
+  }
+
+  has(name: string): boolean {
+    return this.files.some((file) => file.name === name);
+  }
+
+  show(files: readonly NamedFile[]): void {
+    this.files = files;
+    this.list.replaceChildren(...files.map((file) => this.row(file)));
+  }
+
+  private add(files: FileList | File[]): void {
+    const added = Array.from(files, (file) => ({ name: file.name, content: file }));
+    const names = new Set(added.map(({ name }) => name));
+    this.picker.value = '';
+    this.show([...this.files.filter(({ name }) => !names.has(name)), ...added]);
+    this.on.added(added);
+  }
+
+  private row({ name, content }: NamedFile): HTMLElement {
+    const onClick = (): void => {
+      this.show(this.files.filter((file) => file.name !== name));
+      this.on.removed(name);
+    };
+    return h(
+      'li',
+      {},
+      h('span', { class: 'file' }, name),
+      h('span', { class: 'soft' }, bytes(content.size)),
+      h(
+        'button',
+        { type: 'button', class: 'plain small', 'aria-label': `Remove ${name}`, onClick },
+        'Remove',
+      ),
+    );
+  }
+}

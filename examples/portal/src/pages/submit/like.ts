@@ -1,0 +1,111 @@
+import type { GridClient, ManifestRequest } from 'gridgate/client';
+import { plural } from '../../parts/format.js';
+import { listed, namesText, quoted } from '../../parts/words.js';
+import type { DraftContent, NamedFile } from '../submit-draft.js';
+import type { Resources } from './resources.js';
+
+/** So many names the service writes into a parameter, and then how many there are more. */
+const MOST_NAMES = 100;
+
+/** What the form is to hold for another job like this one, and what is to be said of it. */
+export interface Likeness {
+  content: DraftContent;
+  notes: string[];
+}
+
+/** Manifest and input files of a job; with `bring` its files to bring back have those that it has made besides. */
+export async function likeJob(
+  client: GridClient,
+  { jid, bring }: { jid: number; bring: boolean },
+  resources: Resources,
+  signal: AbortSignal,
+): Promise<Likeness> {
+  const [{ flags }, manifest, parameters] = await Promise.all([
+    client.getJob(jid, { signal }),
+    client.getJobManifest(jid, { signal }),
+    bring ? client.getJobParameters(jid, { signal }) : undefined,
+  ]);
+  const files = flags.inputSandboxReady ? await filesOf(client, jid, signal) : [];
+  const made = parameters?.['OutputNotRequested'];
+  return withMade(jid, { ...contentOf(manifest, resources), files }, String(made ?? ''));
+}
+
+/** The fields of a manifest. */
+function contentOf(
+  manifest: ManifestRequest & { Site?: string | string[] },
+  resources: Resources,
+): Omit<DraftContent, 'files'> & { outputs: string[] } {
+  const { Arguments: value, OutputSandbox: output = [], Site: site = [], ...others } = manifest;
+  const { After: conditions = [], Sites: sites = site, ...further } = others;
+  const { given, rest } = resources.take(further);
+  const after = conditions.flatMap(({ jid, on = 'done' }) => (on === 'done' ? (jid ?? []) : []));
+  const left = conditions.filter(({ jid, on = 'done' }) => on !== 'done' || jid === undefined);
+  const text = Array.isArray(value) ? value.map(quoted).join(' ') : (value ?? '');
+  const own = new Set([manifest.StdOutput ?? 'std.out', manifest.StdError ?? 'std.err']);
+  const shown = Object.entries(given).map(([id, one]): [string, string] => [id, one.text]);
+  return {
+    fields: {
+      ...Object.fromEntries<string>(shown),
+      name: manifest.JobName ?? '',
+      executable: manifest.Executable ?? '',
+      arguments: text,
+      sites: listed(sites)
+        .filter((name) => name !== 'ANY')
+        .join(' '),
+      after: after.join(' '),
+    },
+    outputs: outputsOf(output).filter((name) => !own.has(name)),
+    rest: { ...without(rest, 'JobID'), ...(left.length > 0 && { After: left }) },
+    given: { ...given, ...(value !== undefined && { arguments: { text, value } }) },
+  };
+}
+
+/** Names may have blanks; in one text a comma separates. */
+function outputsOf(output: string | string[]): string[] {
+  const names = typeof output === 'string' ? output.split(',').map((name) => name.trim()) : output;
+  return names.filter((name) => name !== '');
+}
+
+function withMade(
+  jid: number,
+  { outputs, ...content }: DraftContent & { outputs: string[] },
+  made: string,
+): Likeness {
+  const { names, more } = made === '' ? { names: [], more: 0 } : listedNames(made);
+  const nameless = names.filter((name) => name.includes('\\'));
+  const all = [...new Set([...outputs, ...names.filter((name) => !nameless.includes(name))])];
+  const notes = [
+    names.length > nameless.length &&
+      `Files to bring back has what job ${jid} made and did not bring back. Submit runs it again.`,
+    more > 0 &&
+      `The list of job ${jid} was cut: ${plural(more, 'file')} more it does not name. A pattern such as *.svg brings these, too, or . for everything.`,
+    nameless.length > 0 && `No manifest can name, so they are not there: ${nameless.join(', ')}`,
+  ];
+  const fields = { ...content.fields, output: namesText(all) };
+  return {
+    content: { ...content, fields },
+    notes: notes.filter((note) => note !== false),
+  };
+}
+
+/** The names of a parameter that lists files, and how many it leaves out. */
+function listedNames(text: string): { names: string[]; more: number } {
+  const [, begin = '', more = ''] = /^(.*) and (\d+) more$/s.exec(text) ?? [];
+  const first = begin.split(', ');
+  // Below that it is the end of a name.
+  const isCut = first.length >= MOST_NAMES;
+  return isCut ? { names: first, more: Number(more) } : { names: text.split(', '), more: 0 };
+}
+
+async function filesOf(client: GridClient, jid: number, signal: AbortSignal): Promise<NamedFile[]> {
+  const { files } = await client.listInputSandbox(jid, { signal });
+  const reads = files.map(async ({ name }) => ({
+    name,
+    content: await client.readInputSandboxFile(jid, name, { signal }),
+  }));
+  return Promise.all(reads);
+}
+
+function without(manifest: Partial<ManifestRequest>, name: string): Partial<ManifestRequest> {
+  return Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== name));
+}
