@@ -157,6 +157,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
         ]);
         expect(saved.suggestedFilename()).toBe('whole');
         expect(await readFile(await saved.path(), 'utf8')).toBe('bytes of the file');
+        await page.goto(`${grid.url}/portal/#/catalogue?at=/vo/a/saved`);
         await page.getByRole('link', { name: 'other' }).click();
         await page.getByRole('button', { name: 'Save other' }).click();
         await page.getByText('SE-A has 17 bytes of /vo/a/saved/other').waitFor();
