@@ -140,10 +140,14 @@ describe('bytes that are sent to a storage', () => {
     const bytes = async function* () {
       yield await Promise.resolve(TEXT);
     };
-    expect(await digestsOf(bytes())).toEqual({
+    const digests = {
       size: 17,
       adler32: expect.stringMatching(/^[0-9a-f]{8}$/),
       sha256: expect.stringMatching(/^[0-9a-f]{64}$/),
+    };
+    expect(await digestsOf(bytes())).toEqual(digests);
+    expect(await digestsOf(bytes(), { withMd5: true })).toEqual({
+      ...digests,
       md5: expect.stringMatching(/^[0-9a-f]{32}$/),
     });
   });
