@@ -1,3 +1,4 @@
+export { awsSdk } from './aws-sdk.js';
 export { DiskPlaces } from './disk-places.js';
 export { ExpiredRows } from './expired-rows.js';
 export { type GridHome, openHome } from './grid-home.js';

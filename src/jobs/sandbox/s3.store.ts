@@ -1,12 +1,11 @@
 import { createReadStream } from 'node:fs';
 import type { Readable } from 'node:stream';
-import type * as S3 from '@aws-sdk/client-s3';
 import type { GetObjectCommandInput, S3Client } from '@aws-sdk/client-s3';
 import type { OnApplicationBootstrap } from '@nestjs/common';
 import type { ByteRange } from '#src/http/index.js';
 import { Problem } from '#src/kernel/index.js';
 import type { Config } from '#src/config/index.js';
-import type { Logger } from '#src/runtime/index.js';
+import { awsSdk, type Logger } from '#src/runtime/index.js';
 import {
   SandboxDamagedError,
   SandboxMissingError,
@@ -58,8 +57,7 @@ export function s3SettingsOf(config: Config): S3Settings | undefined {
   };
 }
 
-interface Sdk {
-  s3: typeof S3;
+interface Sdk extends Awaited<ReturnType<typeof awsSdk>> {
   client: S3Client;
 }
 
@@ -87,7 +85,6 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
   /** No user's request pays for the loading; a store that does not answer is told, and does not keep the server from its start. */
   async onApplicationBootstrap(): Promise<void> {
     await this.sdk();
-    await import('@aws-sdk/lib-storage');
     try {
       if (this.settings.presign) await this.sign(NO_HASH, '');
       await this.sizeOf(NO_HASH, AbortSignal.timeout(FIRST_LOOK_MS));
@@ -153,8 +150,7 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
 
   /** Parts in parallel; a failure removes those that were sent. */
   private async upload(hash: string, path: string): Promise<void> {
-    const { client } = await this.sdk();
-    const { Upload } = await import('@aws-sdk/lib-storage');
+    const { client, Upload } = await this.sdk();
     const upload = new Upload({
       client,
       params: {
@@ -187,8 +183,7 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
   }
 
   private async sign(hash: string, fileName: string): Promise<string> {
-    const { s3, client } = await this.sdk();
-    const { getSignedUrl } = await import('@aws-sdk/s3-request-presigner');
+    const { s3, client, getSignedUrl } = await this.sdk();
     const command = new s3.GetObjectCommand({
       ...this.targetOf(hash),
       ResponseContentType: CONTENT_TYPE,
@@ -227,9 +222,9 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
   }
 
   private async load(): Promise<Sdk> {
-    const s3 = await import('@aws-sdk/client-s3');
+    const sdk = await awsSdk();
     const { endpoint, region, accessKey, secretKey, timeoutMs } = this.settings;
-    const client = new s3.S3Client({
+    const client = new sdk.s3.S3Client({
       region,
       maxAttempts: ATTEMPTS,
       // Checksums in trailers are refused by older stores; TLS and the content hash protect the bytes.
@@ -246,7 +241,7 @@ export class S3SandboxStore implements SandboxStore, OnApplicationBootstrap {
         ? {}
         : { credentials: { accessKeyId: accessKey, secretAccessKey: secretKey } }),
     });
-    return { s3, client };
+    return { ...sdk, client };
   }
 }
 
