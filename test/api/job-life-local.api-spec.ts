@@ -242,6 +242,18 @@ describe('the life of a job on local-process', () => {
     expect((await pastOf(alice, job.jid)).filter((state) => state === 'Running')).toHaveLength(4);
   });
 
+  it('says of a job that is tried again nothing of the attempt before', async () => {
+    const { jid } = await run({ Executable: '/bin/false' });
+    await alice.post(`/jobs/${jid}/reschedule`);
+    await awaitStatus(alice, jid, ['Failed']);
+    const { body } = await alice.get<{ history: { status: string; appStatus: string }[] }>(
+      `/jobs/${jid}/history`,
+    );
+    const said = body.history.filter(({ appStatus }) => appStatus !== 'Unknown');
+    const once = ['Completing', 'Failed'].map((status) => [status, 'Exited with code 1']);
+    expect(said.map(({ status, appStatus }) => [status, appStatus])).toEqual([...once, ...once]);
+  });
+
   it('deletes for good when asked to purge', async () => {
     const job = await run({ Executable: '/bin/true' });
     const { status } = await alice.delete(`/jobs/${job.jid}`, { query: { purge: true } });

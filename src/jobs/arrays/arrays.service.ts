@@ -183,7 +183,7 @@ function retryMove({ jid, wantedSites }: ArrayMember, source: string): Move {
     jid,
     steps: [
       { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
-      { to: 'Received', minor: MINOR.rescheduled },
+      { to: 'Received', minor: MINOR.rescheduled, app: 'Unknown' },
     ],
     from: ['Failed'],
     source,

@@ -104,7 +104,7 @@ export class JobControlService {
       jid: job.jid,
       steps: [
         { to: 'Rescheduled', minor: MINOR.rescheduled, app: 'Unknown' },
-        { to: 'Received', minor: MINOR.rescheduled },
+        { to: 'Received', minor: MINOR.rescheduled, app: 'Unknown' },
       ],
       from: RESCHEDULABLE_STATES,
       source: principal.user,

@@ -178,7 +178,7 @@ export class QueueRepository {
 function matchMove({ job, site }: Placement, { executor, reference }: Claim): Move {
   return {
     jid: job.jid,
-    steps: [{ to: 'Matched', minor: MINOR.matched }],
+    steps: [{ to: 'Matched', minor: MINOR.matched, app: 'Unknown' }],
     source: 'Dispatcher',
     set: { site, executor, newAttempt: true, ...(reference === undefined ? {} : { reference }) },
   };
