@@ -31,6 +31,30 @@ describe('held jobs', () => {
     return [status, minorStatus];
   };
 
+  it('are held from the start where the manifest says so, and run when they are released', async () => {
+    const held = { Executable: '/bin/true', Hold: true };
+    const after = { ...held, After: [{ jid: blocker, on: 'end' }] };
+    const InputData = ['/vo/a/run1/f1'];
+    const [first = 0, second = 0, third = 0] = await submit(alice, [
+      held,
+      { ...held, InputData },
+      after,
+    ]);
+    await awaitStatus(alice, second, ['Waiting']);
+    for (const jid of [first, second, third])
+      expect(await minor(jid)).toEqual(['Waiting', 'Held by its owner']);
+    expect(await post(alice, third, 'release')).toEqual([200, third]);
+    expect(await minor(third)).toEqual(['Waiting', 'Waiting for other jobs']);
+    for (const jid of [first, second]) {
+      expect(await post(alice, jid, 'release')).toEqual([200, jid]);
+      const { body } = await alice.get(`/jobs/${jid}/explain`);
+      expect(body.waitsFor).not.toContain('held');
+    }
+    await alice.delete('/jobs', { query: { jid: [first, second, third].map(String) } });
+    const { body } = await alice.get(`/jobs/${first}/manifest`);
+    expect(body).toMatchObject({ Hold: true });
+  });
+
   it('wait until their owner releases them', async () => {
     const jid = await waiting();
     expect(await post(alice, jid, 'hold')).toEqual([200, jid]);

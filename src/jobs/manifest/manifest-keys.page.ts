@@ -69,6 +69,8 @@ function valueOf(key: ManifestKey): string {
       const range = `whole number from ${key.min} to ${key.max}`;
       return key.fallback === undefined ? range : `${range}; ${key.fallback}`;
     }
+    case 'flag':
+      return '`true` or `false`';
     case 'label':
       return `text of at most ${key.most} characters; \`${key.fallback}\``;
     case 'word': {

@@ -12,7 +12,9 @@ interface KeyRules {
   other: { of: string };
   /** The name of a file without a directory. */
   file: { fallback: string };
-  integer: { min: number; max: number; fallback?: number };
+  integer: { min: number; max: number; fallback?: number; unit?: string };
+  /** true or false. */
+  flag: object;
   /** A text or a number that names things. */
   label: { most: number; fallback: string };
   word: { words: readonly string[]; fallback?: string };
@@ -139,6 +141,7 @@ export const MANIFEST_KEYS = {
     min: 100,
     max: 500_000,
     fallback: 86_400,
+    unit: 'seconds',
     aliases: ['MaxCPUTime'],
     meaning: 'Seconds of CPU',
     example: 86_400,
@@ -169,7 +172,7 @@ export const MANIFEST_KEYS = {
     kind: 'integer',
     min: 1,
     max: MAX_PROCESSORS,
-    meaning: 'Processors that the job gets; default 1',
+    meaning: 'Processors that the job gets; default 1. It sees the number as `GRIDGATE_PROCESSORS`',
   },
   MinNumberOfProcessors: {
     kind: 'integer',
@@ -187,19 +190,22 @@ export const MANIFEST_KEYS = {
     kind: 'integer',
     min: 0,
     max: MAX_RAM_MB,
+    unit: 'MB',
     meaning: 'MB of memory that must be free where it starts',
   },
   MaxRAM: {
     kind: 'integer',
     min: 1,
     max: MAX_RAM_MB,
-    meaning: 'MB of memory; a job that takes more is ended',
+    unit: 'MB',
+    meaning: 'MB of memory; a job that takes more is ended. It sees the number as `GRIDGATE_MAX_RAM`',
   },
   WallTime: {
     kind: 'integer',
     min: 1,
     max: 366 * 86_400,
-    meaning: 'Seconds; a job that runs longer is ended',
+    unit: 'seconds',
+    meaning: 'Seconds; a job that runs longer is ended. It sees the number as `GRIDGATE_WALL_TIME`',
   },
   GPUs: { kind: 'integer', min: 0, max: 1024, meaning: 'GPUs that the job gets; default 0' },
   JobConfigArgs: { kind: 'text', meaning: KEPT, isKept: true },
@@ -220,6 +226,11 @@ export const MANIFEST_KEYS = {
     meaning:
       'Jobs that must have ended before it starts: `jid`, or `label` of one of the same request; `on` is `done` (default), `failed` (or killed) or `end`.',
     example: [],
+  },
+  Hold: {
+    kind: 'flag',
+    meaning: 'Held from the start: it waits until it is released (`POST /jobs/<jid>/release`); default false',
+    example: false,
   },
   Label: {
     kind: 'jobLabel',
@@ -279,7 +290,19 @@ export const KEY_ALIASES: ReadonlyMap<string, string> = new Map(
 /** Keys of parametric jobs, each also for a named sequence: `Parameters.x`. */
 export const PARAMETER_KEY = /^Parameter(s|Start|Step|Factor)(?:\.([\w-]+))?$/;
 
+/** What neighbours call a key. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...{ memory: 'MaxRAM', mem: 'MaxRAM', ram: 'MaxRAM', memorymb: 'MaxRAM' },
+  ...{ cpus: 'NumberOfProcessors', cores: 'NumberOfProcessors', processors: 'NumberOfProcessors' },
+  ...{ cpuspertask: 'NumberOfProcessors', ncpus: 'NumberOfProcessors' },
+  ...{ time: 'WallTime', timelimit: 'WallTime', maxtime: 'WallTime', walltimelimit: 'WallTime' },
+  ...{ environment: 'ExecutionEnvironment', env: 'ExecutionEnvironment' },
+  ...{ output: 'OutputSandbox', outputfiles: 'OutputSandbox', outputs: 'OutputSandbox' },
+  ...{ inputfiles: 'InputSandbox', inputs: 'InputSandbox', name: 'JobName', group: 'JobGroup' },
+};
+
 const FOLDED: ReadonlyMap<string, string> = new Map([
+  ...Object.entries(ELSEWHERE),
   ...ENTRIES.map(([name]) => [fold(name), name] as const),
   ...[...KEY_ALIASES].map(([alias, name]) => [fold(alias), name] as const),
 ]);

@@ -4,9 +4,20 @@ import { MANIFEST_KEYS, type KeyOfKind } from './manifest-keys.js';
 /** Collects every fault of a manifest instead of stopping at the first. */
 export class Faults {
   readonly list: Violation[] = [];
+  private readonly hints: Violation[] = [];
 
   add(field: string, problem: string, instead?: string): void {
     this.list.push({ field, problem, ...(instead !== undefined && { instead }) });
+  }
+
+  /** Is no fault, and told beside faults: who mends those need not come a second time. */
+  hint(field: string, problem: string): void {
+    this.hints.push({ field, problem });
+  }
+
+  /** Every fault, and the hints if there is one. */
+  get all(): Violation[] {
+    return this.list.length === 0 ? [] : [...this.list, ...this.hints];
   }
 
   /** The texts of a key that may be one text or a list of texts; empty when absent or wrong (which is noted). */
@@ -55,13 +66,14 @@ export function wholeNumber(
 ): number | undefined {
   const value = manifest[key];
   if (value === undefined) return undefined;
+  const known: { min: number; max: number; unit?: string } = MANIFEST_KEYS[key];
+  const { min, max, unit } = known;
   const isText = typeof value === 'string' && /^-?\d{1,15}$/.test(value.trim());
   const number = isText || typeof value === 'bigint' ? Number(value) : value;
   if (typeof number !== 'number' || !Number.isInteger(number)) {
-    faults.add(key, 'must be a whole number');
+    faults.add(key, `must be a whole number${unit === undefined ? '' : ` of ${unit}`}`);
     return undefined;
   }
-  const { min, max } = MANIFEST_KEYS[key];
   if (number >= min && number <= max) return number;
   faults.add(key, `must be between ${min} and ${max}`);
   return undefined;

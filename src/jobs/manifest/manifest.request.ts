@@ -70,6 +70,8 @@ function schemaOf(key: ManifestKey): ApiPropertyOptions | undefined {
       return { type: [String], ...(key.most !== undefined && { maxItems: key.most }) };
     case 'integer':
       return { type: 'integer', minimum: key.min, maximum: key.max };
+    case 'flag':
+      return { type: 'boolean' };
     case 'label':
       return { type: 'string', maxLength: key.most };
     case 'word':

@@ -110,7 +110,7 @@ describe('readManifest', () => {
       { CPUTime: 99 },
       { field: 'CPUTime', problem: 'must be between 100 and 500000' },
     ],
-    ['a fraction', { CPUTime: 100.5 }, { field: 'CPUTime', problem: 'must be a whole number' }],
+    ['a fraction', { CPUTime: 100.5 }, { field: 'CPUTime', problem: 'must be a whole number of seconds' }],
     [
       'a high priority',
       { Priority: 11 },
@@ -189,6 +189,7 @@ describe('readManifest', () => {
       { JobName: 'a\0' },
       { field: 'JobName', problem: 'contains a NUL character' },
     ],
+    ['a word for Hold', { Hold: 'yes' }, { field: 'Hold', problem: 'must be true or false' }],
     ['half a letter', { Note: '\ud800' }, { field: 'Note', problem: 'is not valid Unicode' }],
     [
       'deep nesting',
@@ -366,6 +367,22 @@ describe('readManifest', () => {
         pointer: '',
       },
     ]);
+  });
+
+  it('tells beside faults of keys that were probably meant otherwise', () => {
+    expect(faults({ CPUTime: 'two hours', Memory: 500, Note: 'x' })).toEqual([
+      { field: 'CPUTime', problem: 'must be a whole number of seconds' },
+      { field: 'Memory', problem: 'is not known and has no effect; did you mean MaxRAM?' },
+    ]);
+    expect(faults({ Memory: 500 })).toEqual([]);
+  });
+
+  it.each([
+    [true, true],
+    [false, false],
+    [undefined, false],
+  ])('reads Hold %s', (Hold, hold) => {
+    expect(read(Hold === undefined ? {} : { Hold }).job.hold).toBe(hold);
   });
 
   it('takes nothing from a key called __proto__', () => {

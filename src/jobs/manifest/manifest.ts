@@ -66,6 +66,8 @@ export interface JobRequest {
   token?: TokenWish;
   /** Its name within the request. */
   label?: string;
+  /** Waits until it is released. */
+  hold: boolean;
   /** What it waits for; absent for a job that waits for no other one. */
   after?: JobCondition[];
 }
@@ -120,6 +122,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
     bannedSites,
     inputData,
     resources: readResources(manifest, faults),
+    hold: flag(manifest, 'Hold', faults),
     ...(token && { token }),
     ...(name !== undefined && { label: name }),
     ...(after.length > 0 && { after }),
@@ -134,7 +137,7 @@ export function readManifest(raw: JsonObject, context: ManifestContext): Manifes
       pointer: pointerTo('OutputData'),
     });
   }
-  return { job, violations: faults.list, warnings };
+  return { job, violations: faults.all, warnings };
 }
 
 /** Says what becomes of input data and outputs, where files can be fetched and stored. */
@@ -195,7 +198,9 @@ function warnOfUnknown(
     faults.add(key, 'is not known; did you mean Executable?');
   } else {
     const question = near === undefined ? '' : `; did you mean ${near}?`;
-    const detail = `${key} is not known and has no effect${question}`;
+    const problem = `is not known and has no effect${question}`;
+    if (near !== undefined) faults.hint(key, problem);
+    const detail = `${key} ${problem}`;
     warnings.push({ code: 'manifest.unknown-key', detail, pointer: pointerTo(key) });
   }
 }
@@ -389,6 +394,12 @@ function label(
     warnings.push({ code: 'manifest.no-effect', detail, pointer: pointerTo(key) });
   }
   return text;
+}
+
+function flag(manifest: JsonObject, key: KeyOfKind<'flag'>, faults: Faults): boolean {
+  const value = manifest[key] ?? false;
+  if (typeof value !== 'boolean') faults.add(key, 'must be true or false');
+  return value === true;
 }
 
 function oneOf(manifest: JsonObject, key: KeyOfKind<'word'>, faults: Faults): string | undefined {

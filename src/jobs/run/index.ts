@@ -14,6 +14,7 @@ export {
   memoryOf,
   planOf,
   processorsOf,
+  resourceVariables,
   RunFault,
   type RunPlan,
   SITE_PATH,

@@ -68,6 +68,16 @@ export function processorsOf(order: Pick<RunOrder, 'manifest'>): number {
   return numberIn(manifest['NumberOfProcessors'] ?? manifest['MinNumberOfProcessors']) ?? 1;
 }
 
+/** What a job sees of the resources that it has asked for. */
+export function resourceVariables(order: Pick<RunOrder, 'manifest'>): Record<string, string> {
+  const { MaxRAM, WallTime } = order.manifest;
+  return {
+    GRIDGATE_PROCESSORS: String(processorsOf(order)),
+    ...(MaxRAM !== undefined && { GRIDGATE_MAX_RAM: String(numberIn(MaxRAM)) }),
+    ...(WallTime !== undefined && { GRIDGATE_WALL_TIME: String(numberIn(WallTime)) }),
+  };
+}
+
 /** MB of 2^20 bytes that a job takes of its machine: `MaxRAM`, else `MinRAM`; 0 for one that does not say. */
 export function memoryOf({ manifest }: Pick<RunOrder, 'manifest'>): number {
   return numberIn(manifest['MaxRAM']) ?? numberIn(manifest['MinRAM']) ?? 0;

@@ -131,7 +131,11 @@ export class JobSandboxesService {
         `The link leads to ${link || 'the directory of the job'}, which is no file of the sandbox`,
       );
     }
-    if (!file) throw noSuchFile('The sandbox has no file of that name');
+    if (!file) {
+      const why =
+        kind === 'outputsandbox' ? `: job ${job.jid} brings back what OutputSandbox names` : '';
+      throw noSuchFile(`The sandbox has no file of that name${why}`);
+    }
     if (file.directory) throw noSuchFile('It is an empty directory, which has no bytes');
     return {
       sizeBytes: file.size,

@@ -20,9 +20,9 @@ export interface AdmissionStep {
 }
 
 /** The first states of a job: jobs with input data wait for the catalogue, all others are ready at once. */
-export function admissionSteps(hasInputData: boolean, waits = false): AdmissionStep[] {
+export function admissionSteps(hasInputData: boolean, heldBy?: Holder): AdmissionStep[] {
   const received = { to: ADMISSION.entry, minor: MINOR.accepted, source: 'REST' };
-  return hasInputData ? [received] : [received, ...admittedSteps(waits ? 'jobs' : null)];
+  return hasInputData ? [received] : [received, ...admittedSteps(heldBy)];
 }
 
 /** What is said of a waiting job that somebody holds back. */

@@ -46,7 +46,7 @@ const fromRows = (now: string, log: (moves: string) => string): string => `added
       verified, held_by, input_sandbox, submission_time, last_update, array_id)
     overriding system value
     select jid, setup, owner, owner_dn, owner_group, vo, status, minor, replace(name, '%j', jid::text), ${OF_JOBS},
-      status = '${ADMISSION.admitted}', case when waits then 'jobs' end, input_sandbox, ${now}, ${now}, array_id from r
+      status = '${ADMISSION.admitted}', held_by, input_sandbox, ${now}, ${now}, array_id from r
   ), described as (
     insert into job_descriptions (jid, manifest, place_values, template, token_right)
     select jid, manifest, place_values, template_id, token_right from r

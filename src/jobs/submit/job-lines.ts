@@ -33,7 +33,7 @@ export const LINE_MEMBERS = {
   status: 'text',
   minor: 'text',
   has_input: 'boolean',
-  waits: 'boolean',
+  held_by: 'text',
   manifest: 'json',
   place_values: 'json',
   template: 'integer',
@@ -49,7 +49,6 @@ export const USUAL = {
   max_ram_mb: 0,
   gpus: 0,
   has_input: false,
-  waits: false,
 } as const;
 
 const unusual = (key: keyof typeof USUAL, value: number | boolean): number | boolean | undefined =>
@@ -61,7 +60,8 @@ const named = (list: readonly string[]): readonly string[] | undefined =>
 export function jobLine({ request, manifest, template, tokenRight }: PreparedJob): string {
   const { resources } = request;
   const hasInput = request.inputData.length > 0;
-  const steps: Step[] = admissionSteps(hasInput, request.after !== undefined);
+  const heldBy = request.hold ? 'owner' : request.after && 'jobs';
+  const steps: Step[] = admissionSteps(hasInput, heldBy);
   const last = steps[steps.length - 1] as Step;
   const shown = manifest['JobName'];
   const line: Record<keyof typeof LINE_MEMBERS, unknown> = {
@@ -82,7 +82,7 @@ export function jobLine({ request, manifest, template, tokenRight }: PreparedJob
     status: last.to,
     minor: last.minor,
     has_input: unusual('has_input', hasInput),
-    waits: unusual('waits', request.after !== undefined),
+    held_by: heldBy,
     manifest: template ? template.own : manifest,
     place_values: template?.values,
     template: template?.number,

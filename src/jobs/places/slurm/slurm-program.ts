@@ -1,6 +1,6 @@
 import type { RunOrder } from '../../run/executor.js';
 import { inputDataVariables } from '../../run/input-data.js';
-import { processorsOf } from '../../run/run-plan.js';
+import { resourceVariables } from '../../run/run-plan.js';
 
 /** The program of a job for the wrapper: an uploaded file, or what the node finds by path or name. */
 export function programOf(order: RunOrder): { executable: string; isUploaded: boolean } {
@@ -31,6 +31,6 @@ export function variablesOf(
     GRID_SETUP: order.setup,
     GRID_OWNER: order.owner,
     GRID_OWNER_GROUP: order.ownerGroup,
-    GRIDGATE_PROCESSORS: String(processorsOf(order)),
+    ...resourceVariables(order),
   };
 }
