@@ -7,6 +7,7 @@ import { keysSection } from './admin/keys.js';
 import type { Section } from './admin/section.js';
 import { sitesSection } from './admin/sites.js';
 import { usersSection } from './admin/users.js';
+import { workersSection } from './admin/workers.js';
 import type { Page, PageInput } from './page.js';
 
 const SECTIONS: { name: string; title: string; section: Section }[] = [
@@ -15,6 +16,7 @@ const SECTIONS: { name: string; title: string; section: Section }[] = [
   { name: 'applications', title: 'Applications', section: applicationsSection },
   { name: 'keys', title: 'Keys', section: keysSection },
   { name: 'sites', title: 'Sites', section: sitesSection },
+  { name: 'workers', title: 'Workers', section: workersSection },
   { name: 'audit', title: 'Audit', section: auditSection },
 ];
 

@@ -1,13 +1,14 @@
 import { stringifyJson, type GridClient, type JobResponse } from 'gridgate/client';
 import { differing, varyingParts } from '../parts/difference.js';
 import { h, update } from '../parts/dom.js';
-import { plural } from '../parts/format.js';
+import { count, plural } from '../parts/format.js';
 import { takeNotice } from '../parts/notice.js';
-import { confirmed, faultBox, stateLabel } from '../parts/pieces.js';
+import { confirmed, faultBox, saveAs, stateLabel } from '../parts/pieces.js';
 import { dataUrl } from '../parts/show/frame.js';
 import { isFinal } from '../parts/states.js';
 import { stateChart } from '../parts/state-chart.js';
 import { forEach } from '../parts/work.js';
+import { outputsCsv, type Values } from './array/outputs.js';
 import { pictureType } from './job-files.js';
 import { atMoves } from './moves.js';
 import type { Page, PageInput } from './page.js';
@@ -39,6 +40,7 @@ class ArrayPage {
   private readonly chart = h('div');
   private readonly grid = h('ul', { class: 'members' });
   private readonly actions = h('div', { class: 'actions' });
+  private readonly note = h('p', { class: 'soft', role: 'status' });
   private readonly more = h(
     'button',
     { type: 'button', class: 'plain', hidden: true, onClick: () => this.showMore() },
@@ -47,7 +49,7 @@ class ArrayPage {
   private readonly manifests = new Map<number, Manifest>();
   /** By member and its last move. */
   private readonly pictures = new Map<string, string | undefined>();
-  private count = PAGE_SIZE;
+  private shown = PAGE_SIZE;
 
   constructor(
     private readonly input: PageInput,
@@ -57,7 +59,7 @@ class ArrayPage {
   get elements(): HTMLElement[] {
     const back = h('p', {}, h('a', { href: '#/jobs' }, '← All jobs'));
     const head = h('div', { class: 'head' }, this.title, this.actions);
-    return [back, head, this.fault, this.chart, this.grid, this.more];
+    return [back, head, this.note, this.fault, this.chart, this.grid, this.more];
   }
 
   async refresh(): Promise<void> {
@@ -66,15 +68,12 @@ class ArrayPage {
     const [array, list] = await Promise.all([
       client.getArray(id, { signal }),
       client.listJobs(
-        { arrayId: id, allOwners: true, sort: 'jid', maxJobs: this.count },
+        { arrayId: id, allOwners: true, sort: 'jid', maxJobs: this.shown },
         { signal },
       ),
     ]);
     const { jobs } = list;
-    const unknown = jobs.filter(({ jid }) => !this.manifests.has(jid));
-    await forEach(unknown, async ({ jid }) => {
-      this.manifests.set(jid, { ...(await client.getJobManifest(jid, { signal })) });
-    });
+    await this.learn(jobs);
     await forEach(jobs, (job) => this.lookForPicture(client, job, signal));
     if (signal.aborted) return;
     const name = array.name === undefined ? '' : ` ${array.name}`;
@@ -85,24 +84,51 @@ class ArrayPage {
     };
     update(this.chart, stateChart(array.states, undefined, choose));
     update(this.actions, this.buttons(array.states));
-    const varied = this.varied(jobs).map((key) => {
-      const values = jobs.map(({ jid }) => textOf(this.manifests.get(jid)?.[key]));
-      return { key, values: varyingParts(values) };
-    });
+    const varied = this.variedValues(jobs);
     update(
       this.grid,
       jobs.map((job, index) =>
         this.member(
           job,
-          varied.map(({ key, values }): [string, string] => [key, values[index] ?? '']),
+          varied.map(([key, values]): [string, string] => [key, values[index] ?? '']),
         ),
       ),
     );
     this.more.hidden = jobs.length >= list.entries;
   }
 
+  /** Reads the manifests of members of which none is known. */
+  private async learn(jobs: readonly JobResponse[]): Promise<void> {
+    const { client, signal } = this.input;
+    const unknown = jobs.filter(({ jid }) => !this.manifests.has(jid));
+    await forEach(unknown, async ({ jid }) => {
+      this.manifests.set(jid, { ...(await client.getJobManifest(jid, { signal })) });
+    });
+  }
+
+  /** Keys in which members differ, and what of them differs, member by member. */
+  private variedValues(jobs: readonly JobResponse[]): [key: string, values: string[]][] {
+    return this.varied(jobs).map((key) => {
+      const values = jobs.map(({ jid }) => textOf(this.manifests.get(jid)?.[key]));
+      return [key, varyingParts(values)];
+    });
+  }
+
+  private async saveOutputs(): Promise<void> {
+    const { client, signal } = this.input;
+    const valuesOf = async (jobs: readonly JobResponse[]): ReturnType<Values> => {
+      await this.learn(jobs);
+      return this.variedValues(jobs);
+    };
+    const onStep = (read: number, of: number): void =>
+      update(this.note, `Reading what ${count(read)} of ${count(of)} have printed …`);
+    const { table, unread } = await outputsCsv({ client, id: this.id, signal }, valuesOf, onStep);
+    update(this.note, unread > 0 && `What ${plural(unread, 'member')} printed could not be read.`);
+    saveAs(table, `array-${this.id}.csv`);
+  }
+
   private showMore(): void {
-    this.count += PAGE_SIZE;
+    this.shown += PAGE_SIZE;
     this.refresh().catch((error: unknown) => update(this.fault, faultBox(error)));
   }
 
@@ -148,7 +174,11 @@ class ArrayPage {
 
   private buttons(states: Record<string, number>): HTMLElement[] {
     const { client, may } = this.input;
-    if (!may('jobs:kill')) return [];
+    const ended = Object.keys(states).some(isFinal);
+    const save = ended
+      ? [this.button('Save outputs as CSV', 'plain', () => this.saveOutputs())]
+      : [];
+    if (!may('jobs:kill')) return save;
     const living = Object.entries(states).reduce(
       (sum, [status, number]) => sum + (isFinal(status) ? 0 : number),
       0,
@@ -159,6 +189,7 @@ class ArrayPage {
       if (await confirmed(question, 'Kill')) await client.killArray(this.id);
     };
     return [
+      ...save,
       ...(failed > 0
         ? [
             this.button(`Retry ${plural(failed, 'failed one')}`, 'plain', () =>

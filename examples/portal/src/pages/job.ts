@@ -3,7 +3,7 @@ import { GridError, stringifyJson } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { moment } from '../parts/format.js';
 import { takeNotice } from '../parts/notice.js';
-import { confirmed, faultBox, stateLabel, timeText } from '../parts/pieces.js';
+import { confirmed, faultBox, saveAs, smallButton, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
 import { swimLanes } from '../parts/swim-lanes.js';
 import { failureCard, type Failure } from './failure.js';
@@ -16,6 +16,7 @@ import { repeatedly, type Page } from './page.js';
 /** How often it is looked at why it waits. */
 const SECONDS = 2;
 const AT_MOST_EVERY = 0.3;
+const HELD = 'Held by ';
 
 /** One job: state, output while it runs, files afterwards, and how it came to be so. */
 export const jobPage: Page = async ({ client, root, path, signal }) => {
@@ -124,7 +125,7 @@ function arrayLink(id: number): HTMLElement {
 
 function actions(
   client: GridClient,
-  { jid, status }: JobResponse,
+  { jid, status, minorStatus }: JobResponse,
   fault: HTMLElement,
   refresh: () => void,
 ): HTMLElement[] {
@@ -137,7 +138,20 @@ function actions(
     }
   };
   if (!isFinal(status)) {
-    return [h('button', { type: 'button', class: 'danger', onClick: run(kill) }, 'Kill')];
+    const isHeld = minorStatus.startsWith(HELD);
+    const held = isHeld ? () => client.releaseJob(jid) : () => client.holdJob(jid);
+    return [
+      ...(status === 'Waiting'
+        ? [
+            h(
+              'button',
+              { type: 'button', class: 'plain', onClick: run(held) },
+              isHeld ? 'Release' : 'Hold',
+            ),
+          ]
+        : []),
+      h('button', { type: 'button', class: 'danger', onClick: run(kill) }, 'Kill'),
+    ];
   }
   // What is done or killed stays so; what failed has its card.
   if (status === 'Deleted' || status === 'Failed') return [];
@@ -205,6 +219,7 @@ async function showPast(
     job.flags.outputSandboxReady ? sandboxSection(client, job.jid, 'output', signal) : undefined,
     job.flags.inputSandboxReady ? sandboxSection(client, job.jid, 'input', signal) : undefined,
   ]);
+  const saved = h('div');
   const steps = history.map(({ status, minorStatus, time, source }) =>
     h(
       'li',
@@ -224,7 +239,16 @@ async function showPast(
     h(
       'section',
       { class: 'card' },
-      h('h2', {}, 'Manifest'),
+      h(
+        'div',
+        { class: 'head' },
+        h('h2', {}, 'Manifest'),
+        smallButton('Save', 'Save the manifest', saved, () => {
+          saveAs(new Blob([stringifyJson(manifest, 2)]), `job-${job.jid}.json`);
+          return Promise.resolve();
+        }),
+      ),
+      saved,
       h(
         'pre',
         { tabIndex: 0, role: 'region', 'aria-label': 'Manifest' },

@@ -1,11 +1,12 @@
 import type { JobResponse } from 'gridgate/client';
 import { h, say, update } from '../parts/dom.js';
 import { count, duration, plural } from '../parts/format.js';
-import { faultBox } from '../parts/pieces.js';
+import { faultBox, saveAs, smallButton } from '../parts/pieces.js';
 import { stateList, stateRing } from '../parts/state-chart.js';
 import { atMostEvery } from '../parts/work.js';
 import { BulkBar } from './jobs/bulk.js';
 import { causesAmong, causeSection, causesOf, type Cause } from './jobs/causes.js';
+import { allJobs, jobsCsv } from './jobs/export.js';
 import { filterBar } from './jobs/filters.js';
 import { Overview } from './jobs/overview.js';
 import { selectionOf } from './jobs/selection.js';
@@ -82,7 +83,10 @@ class JobsPage {
       h('label', { class: 'switch' }, everybody, ' Jobs of all owners'),
       this.input.may('jobs:submit') && h('a', { class: 'button', href: '#/submit' }, 'New job'),
     );
-    const below = h('div', { class: 'actions' }, this.more, this.chooseAll);
+    const save = smallButton('Save as CSV', 'Save these jobs as CSV', this.fault, () =>
+      this.save(),
+    );
+    const below = h('div', { class: 'actions' }, this.more, this.chooseAll, save);
     return [
       ...[head, this.fault, this.states, filterBar(view), this.charts],
       ...[this.bulk.element, this.table.element, this.total, below, this.causes],
@@ -138,6 +142,12 @@ class JobsPage {
     this.chooseAll.hidden = list.entries < 2;
     this.chooseAll.textContent = `Choose ${most < list.entries ? 'the newest' : 'all'} ${count(most)}`;
     this.known = announce(this.known, list.jobs);
+  }
+
+  /** All that the list has, shown or not. */
+  private async save(): Promise<void> {
+    const { client, signal } = this.input;
+    saveAs(jobsCsv(await allJobs(client, this.view.query(), signal)), 'jobs.csv');
   }
 
   private showMore(): void {

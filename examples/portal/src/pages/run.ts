@@ -1,11 +1,21 @@
-import { encodePath, GridError, type GridClient, type ManifestRequest } from 'gridgate/client';
+import {
+  encodePath,
+  GridError,
+  stringifyJson,
+  type GridClient,
+  type ManifestRequest,
+} from 'gridgate/client';
 import { h, update } from '../parts/dom.js';
 import { textField } from '../parts/field.js';
 import { count, plural } from '../parts/format.js';
 import { faultBox } from '../parts/pieces.js';
 import { slices } from '../parts/work.js';
+import { namesOf } from '../parts/words.js';
 import { conditionsOf, queryOf, type CataloguePlace } from './catalogue/place.js';
 import type { Page } from './page.js';
+import { InputFiles } from './submit/input-files.js';
+import { ProgramField } from './submit/program.js';
+import { Resources } from './submit/resources.js';
 
 const MOST_FILES = 5_000;
 const MOST_DIRECTORIES = 500;
@@ -72,8 +82,22 @@ function cut(files: Set<string>): { files: string[]; isCut: boolean } {
 class RunForm {
   readonly element: HTMLElement;
   private readonly name = textField('run-name', 'Name', 'analysis');
-  private readonly program = textField('run-program', 'Program', '/bin/ls', { required: true });
+  private readonly program = new ProgramField();
   private readonly words = textField('run-arguments', 'Arguments', '-l');
+  private readonly output = textField('run-output', 'Files to bring back', 'result.txt *.log', {
+    hint: 'Names and patterns, separated by blanks. The two outputs come anyway',
+  });
+  private readonly resources = new Resources(['InputData']);
+  private readonly input = new InputFiles({
+    added: (files) => {
+      this.forget();
+      void this.program.suggest(files, (name) => this.input.has(name));
+    },
+    removed: (name) => {
+      this.forget();
+      this.program.forget(name);
+    },
+  });
   private readonly each = textField('run-each', 'Files for each job', '10', { required: true });
   private readonly note = h('div');
   private readonly submitButton = h('button', { type: 'button', hidden: true });
@@ -87,7 +111,7 @@ class RunForm {
   ) {
     this.each.input.value = String(Math.min(10, files.length));
     this.each.input.inputMode = 'numeric';
-    const fields = [this.name, this.program, this.words, this.each];
+    const fields = [this.name, this.program.field, this.words, this.each, this.output];
     this.submitButton.addEventListener('click', () => this.run(() => this.submit()));
     this.element = h(
       'form',
@@ -100,6 +124,8 @@ class RunForm {
         },
       },
       fields.map(({ element }) => element),
+      this.resources.elements,
+      this.input.element,
       h('div', { class: 'actions' }, h('button', { class: 'plain' }, 'Check'), this.submitButton),
       this.note,
     );
@@ -109,7 +135,7 @@ class RunForm {
   private forget(): void {
     this.checked = undefined;
     this.submitButton.hidden = true;
-    for (const field of [this.program, this.each]) field.mark();
+    for (const field of [this.program.field, this.each, this.output]) field.mark();
     update(this.note);
   }
 
@@ -127,7 +153,10 @@ class RunForm {
     this.forget();
     const manifests = this.manifests();
     if (!manifests) return;
-    const answer = await this.client.submitJobs({ manifests, array: true }, { dryRun: true });
+    const answer = await this.client.submitJobs(this.body(manifests), {
+      array: true,
+      dryRun: true,
+    });
     const warnings = (answer.warnings ?? [])
       .slice(0, SHOWN)
       .map(({ detail }) => h('p', {}, detail));
@@ -142,19 +171,32 @@ class RunForm {
   private async submit(): Promise<void> {
     if (!this.checked) return;
     const headers = { 'Idempotency-Key': this.key };
-    const body = { manifests: this.checked, array: true };
-    const answer = await this.client.submitJobs(body, {}, { headers });
+    const body = this.body(this.checked);
+    const answer = await this.client.submitJobs(body, { array: true }, { headers });
     if (!('jids' in answer)) throw new GridError(0, { detail: 'The service named no jobs' });
     const { arrayId, jids } = answer;
     location.hash = arrayId === undefined ? `#/jobs/${jids[0]}` : `#/arrays/${arrayId}`;
   }
 
+  private body(manifests: readonly ManifestRequest[]): FormData {
+    const form = new FormData();
+    for (const manifest of manifests) form.append('manifest', stringifyJson(manifest));
+    for (const { name, content } of this.input.files) form.append('file', content, name);
+    return form;
+  }
+
   private manifests(): ManifestRequest[] | undefined {
     const text = (field: { input: HTMLInputElement }): string => field.input.value.trim();
     const each = Number(text(this.each));
-    if (text(this.program) === '') {
-      this.program.mark('is missing');
-      this.program.input.focus();
+    if (text(this.program.field) === '') {
+      this.program.field.mark('is missing');
+      this.program.field.input.focus();
+      return undefined;
+    }
+    const output = namesOf(text(this.output));
+    if (output === undefined) {
+      this.output.mark('has a quotation mark or backslash without its end');
+      this.output.input.focus();
       return undefined;
     }
     if (!Number.isInteger(each) || each < 1 || each > this.files.length) {
@@ -164,8 +206,10 @@ class RunForm {
     }
     return slices(this.files, each).map((InputData) => ({
       JobName: text(this.name) || 'run',
-      Executable: text(this.program),
+      Executable: text(this.program.field),
       ...(text(this.words) !== '' && { Arguments: text(this.words) }),
+      ...this.resources.manifest({}),
+      ...(output.length > 0 && { OutputSandbox: ['std.out', 'std.err', ...output] }),
       InputData,
     }));
   }

@@ -5,25 +5,30 @@ import { count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
 import { leaveNotice } from '../parts/notice.js';
 import { faultBox } from '../parts/pieces.js';
-import { keyOf, listOf, namesOf } from '../parts/words.js';
+import { keyOf, listOf, namesOf, rangesOf } from '../parts/words.js';
 import type { Page } from './page.js';
-import { Draft, type DraftContent } from './submit-draft.js';
+import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
 import { InputFiles } from './submit/input-files.js';
-import { likeJob } from './submit/like.js';
+import { descriptionIn, likeJob, likeManifest } from './submit/like.js';
 import { ProgramField } from './submit/program.js';
 import { Resources } from './submit/resources.js';
 import { SiteField } from './submit/sites.js';
 
-/** A form for one job with its files; `?like=<jid>` fills it with those of another one, `&bring=made` with what that has made besides. */
+/**
+ * A form for one job with its files; `?like=<jid>` fills it with those of another one, `&bring=made` with what that has made besides;
+ * `?read=<path>` adds a file of the catalogue.
+ */
 export const submitPage: Page = async ({ client, root, query, signal, user, may }) => {
   if (!may('jobs:submit')) {
     throw new Error('Your group may look at jobs, not submit them. Sign in with another group.');
   }
   const form = new SubmitForm(client, new Draft(user));
   const like = Number(query.get('like'));
+  const read = query.get('read');
   if (like > 0) await form.fillLike(like, query.get('bring') === 'made', signal);
   else form.restore();
+  if (read !== null) form.read(read);
   root.replaceChildren(h('div', { class: 'head' }, h('h1', {}, 'New job')), ...form.elements);
   form.offerSites(signal);
 };
@@ -37,6 +42,9 @@ class SubmitForm {
   private readonly kept = h('div');
   private readonly note = h('div');
   private readonly name = textField('name', 'Name', 'hello');
+  private readonly group = textField('group', 'Job group', 'tuning', {
+    hint: 'Jobs that belong together: the list can be narrowed down to them',
+  });
   private readonly program = new ProgramField();
   private readonly words = textField('arguments', 'Arguments', 'Hello', {
     hint: 'As you would type them in a shell',
@@ -46,19 +54,20 @@ class SubmitForm {
     hint: 'Names and patterns, separated by blanks; one with a blank in quotation marks. The two outputs come anyway',
   });
   private readonly values = textField('values', 'Values to run it with', '1 2 5', {
-    hint: 'One job for each, separated by blanks; %s stands for the value',
+    hint: 'One job for each, separated by blanks; 1:12 for 1 to 12, 0:100:5 in steps of 5. %s stands for the value',
   });
   private readonly after = textField('after', 'Start after jobs', '12 13', {
     hint: 'Numbers of jobs that must be done before, separated by blanks',
   });
   private readonly resources = new Resources();
   private readonly fields: readonly Field[] = [
-    ...[this.name, this.program.field, this.words, this.output, this.sites.field],
+    ...[this.name, this.group, this.program.field, this.words, this.output, this.sites.field],
     ...[this.values, this.after],
   ];
   private readonly input = new InputFiles({
     added: (files) => {
       this.keep();
+      void this.offerDescription(files);
       void this.program
         .suggest(files, (name) => this.input.has(name))
         .then((isTaken) => isTaken && this.keep());
@@ -71,6 +80,7 @@ class SubmitForm {
   /** Where a fault of a part of the manifest is shown. */
   private readonly places: Record<string, Pick<Field, 'label' | 'mark'>> = {
     JobName: this.name,
+    JobGroup: this.group,
     Executable: this.program.field,
     Arguments: this.words,
     OutputSandbox: this.output,
@@ -82,6 +92,11 @@ class SubmitForm {
   };
   private readonly buttons = [
     h('button', { type: 'submit' }, 'Submit'),
+    h(
+      'button',
+      { type: 'button', class: 'plain', onClick: () => this.submit(true) },
+      'Submit and hold',
+    ),
     h('button', { type: 'button', class: 'plain', onClick: () => this.check() }, 'Check only'),
     h('button', { type: 'button', class: 'plain', onClick: () => this.clear() }, 'Start afresh'),
   ];
@@ -126,9 +141,43 @@ class SubmitForm {
     this.tell(notes);
   }
 
+  /** Adds a file of the catalogue to those that the job reads. */
+  read(path: string): void {
+    this.resources.read(path);
+    this.keep();
+  }
+
   /** Sites to choose from come when they are known; without them their names are written. */
   offerSites(signal: AbortSignal): void {
     this.sites.offer(this.client, signal).catch(() => undefined);
+  }
+
+  /** A file that describes a job may be meant to be this one. */
+  private async offerDescription(files: readonly NamedFile[]): Promise<void> {
+    for (const { name, content } of files) {
+      const manifest = await descriptionIn({ name, content });
+      if (manifest === undefined) continue;
+      const take = (): void => {
+        const rest = this.input.files.filter((file) => file.name !== name);
+        const { content: filled, notes } = likeManifest(manifest, this.resources, name);
+        this.show({ ...filled, files: rest });
+        this.keep();
+        this.tell(notes);
+      };
+      update(
+        this.kept,
+        h(
+          'div',
+          { class: 'note', role: 'status' },
+          h('p', {}, `${name} looks like the description of a job.`),
+          h(
+            'button',
+            { type: 'button', class: 'plain small', onClick: take },
+            'Fill the form from it',
+          ),
+        ),
+      );
+    }
   }
 
   private tell(notes: readonly string[]): void {
@@ -140,11 +189,18 @@ class SubmitForm {
     return h(
       'form',
       {
-        ...{ class: 'card form', noValidate: true, onSubmit: (event: Event) => this.submit(event) },
+        ...{
+          class: 'card form',
+          noValidate: true,
+          onSubmit: (event: Event) => {
+            event.preventDefault();
+            this.submit(false);
+          },
+        },
         onInput: () => this.keep(),
       },
       this.fields.map(({ element }) => element),
-      this.resources.element,
+      this.resources.elements,
       this.input.element,
       h('div', { class: 'actions' }, this.buttons),
       this.note,
@@ -198,8 +254,9 @@ class SubmitForm {
       throw mark(this.output, 'has a quotation mark or backslash without its end');
     const { text, value } = this.given['arguments'] ?? {};
     const words = this.words.input.value;
-    const values = listOf(this.values.input.value);
+    const values = this.valuesToRun();
     const after = listOf(this.after.input.value);
+    const group = this.group.input.value.trim();
     const made: ManifestRequest = {
       ...this.rest,
       ...this.resources.manifest(this.given),
@@ -210,6 +267,7 @@ class SubmitForm {
       Executable: this.program.field.input.value.trim(),
       Arguments: words === text ? (value as string) : words,
       JobName: this.name.input.value.trim() || 'job',
+      ...(group !== '' && { JobGroup: group }),
       Sites: listOf(this.sites.field.input.value),
       StdOutput: 'std.out',
       StdError: 'std.err',
@@ -228,11 +286,17 @@ class SubmitForm {
     return names.filter((name) => /^LFN:/i.test(name));
   }
 
-  private submit(event: Event): void {
-    event.preventDefault();
+  private valuesToRun(): string[] {
+    const values = rangesOf(this.values.input.value);
+    if (typeof values === 'string') throw mark(this.values, values);
+    return values;
+  }
+
+  /** Held, it waits until somebody releases it. */
+  private submit(isHeld: boolean): void {
     this.run('Submitting …', async () => {
       const headers = { 'Idempotency-Key': this.draft.key };
-      const answer = await this.client.submitJobs(this.body(), this.wish(), { headers });
+      const answer = await this.client.submitJobs(this.body(isHeld), this.wish(), { headers });
       if (!('jids' in answer)) throw new GridError(0, { detail: 'The service named no jobs' });
       const { arrayId, jids, warnings = [] } = answer;
       leaveNotice(warnings.map(({ detail }) => detail));
@@ -246,9 +310,10 @@ class SubmitForm {
     return this.values.input.value.trim() === '' ? {} : { array: true };
   }
 
-  private body(): FormData {
+  private body(isHeld = false): FormData {
     const form = new FormData();
-    form.append('manifest', stringifyJson(this.manifest()));
+    const manifest = { ...this.manifest(), ...(isHeld && { Hold: true }) };
+    form.append('manifest', stringifyJson(manifest));
     for (const { name, content } of this.input.files) form.append('file', content, name);
     return form;
   }
@@ -267,11 +332,18 @@ class SubmitForm {
       const good = h(
         'div',
         { class: 'note', role: 'status', tabIndex: -1 },
-        h('p', {}, `${what} would be accepted.`),
+        h('p', {}, `${what} would be accepted${this.valuesTried()}.`),
       );
       good.append(...warnings.map(({ detail }) => h('p', {}, detail)));
       this.answer(good);
     });
+  }
+
+  private valuesTried(): string {
+    const values = this.valuesToRun();
+    const [first = ''] = values;
+    if (values.length > 1) return `, with the values ${first} to ${values.at(-1) ?? ''}`;
+    return values.length === 1 ? `, with the one value ${first}` : '';
   }
 
   /** One thing at a time: what is pressed meanwhile is not heard. */

@@ -5,7 +5,7 @@ import type {
   ReportJobUsageQuery,
 } from 'gridgate/client';
 import { h, update, type Child } from '../parts/dom.js';
-import { count } from '../parts/format.js';
+import { count, duration } from '../parts/format.js';
 import { faultBox, saveAs } from '../parts/pieces.js';
 import { shareBars } from '../parts/share-bars.js';
 import type { Page } from './page.js';
@@ -21,8 +21,9 @@ const KEYS = ['month', 'day', 'group', 'owner', 'site'] as const;
 const FIGURES: [string, (row: JobUsageRow) => string][] = [
   ['Runs', ({ runs }) => count(runs)],
   ['Done', ({ done }) => count(done)],
-  ['Hours', ({ wallHours }) => wallHours.toFixed(2)],
-  ['Processor hours', ({ processorHours }) => processorHours.toFixed(2)],
+  ['Time', ({ wallHours }) => timeOf(wallHours)],
+  ['Processor time', ({ processorHours }) => timeOf(processorHours)],
+  ['CPU time', ({ cpuHours }) => timeOf(cpuHours)],
   ['CPU', ({ cpuEfficiency }) => percent(cpuEfficiency)],
   ['Memory', ({ memoryEfficiency }) => percent(memoryEfficiency)],
   ['kWh', ({ energy }) => energy.toFixed(3)],
@@ -183,6 +184,11 @@ function table(rows: readonly JobUsageRow[], keys: readonly (typeof KEYS)[number
       ),
     ),
   );
+}
+
+/** Hours, or seconds of what took less. */
+function timeOf(hours: number): string {
+  return hours < 1 ? duration(hours * 3_600_000) : `${hours.toFixed(2)} h`;
 }
 
 function percent(value: number | null): string {

@@ -3,6 +3,7 @@ import {
   GridError,
   metadataValue,
   moveFile,
+  readFileEntry,
   type GridClient,
   type MetadataValues,
 } from 'gridgate/client';
@@ -48,14 +49,27 @@ export function fileForms(client: GridClient, changed: Changed): HTMLElement {
     { class: 'register' },
     h('summary', {}, 'Change this file'),
     metadataForm(client, (values) => client.mergeFileMetadata(encodePath(path), values), changed),
+    h(
+      'p',
+      { class: 'soft' },
+      'The search finds directories by their metadata, not files by their own: set on the directory what it shall be found by.',
+    ),
     moveForm(client, changed),
     form('Remove file', [], async () => {
-      const question = `Remove ${path} from the catalogue? Its copies stay where they are stored.`;
+      const replicas = Object.entries((await readFileEntry(client, path)).replicas);
+      const byPath = replicas.flatMap(([element, { PFN }]) => (PFN === '' ? [element] : []));
+      const question = `Remove ${path} from the catalogue? ${fateOf(byPath)}`;
       if (!(await confirmed(question, 'Remove'))) return;
       await client.deleteFile(encodePath(path));
       changed.leaves(parentOf(path));
     }),
   );
+}
+
+/** What becomes of the copies: what was uploaded by way of the service lies where its path says. */
+function fateOf(byPath: readonly string[]): string {
+  if (byPath.length === 0) return 'Its copies stay where they are stored.';
+  return `What was uploaded to ${byPath.join(', ')} through this service is removed there, too, about an hour later; other copies stay where they are stored.`;
 }
 
 function moveForm(client: GridClient, changed: Changed): HTMLElement {

@@ -38,7 +38,16 @@ export async function fileSection(
       'div',
       { class: 'head' },
       h('h2', {}, path),
-      Object.keys(replicas).length > 0 && smallButton('Save', `Save ${name}`, place, save),
+      h(
+        'div',
+        { class: 'actions' },
+        Object.keys(replicas).length > 0 && smallButton('Save', `Save ${name}`, place, save),
+        h(
+          'a',
+          { class: 'button plain small', href: `#/submit?read=${encodeURIComponent(path)}` },
+          'Run a job on it',
+        ),
+      ),
     ),
     place,
     list(facts),

@@ -1,4 +1,5 @@
 import { h, say, update } from '../../parts/dom.js';
+import { moment } from '../../parts/format.js';
 import { WINDOWS, type FilterName, type JobsView } from './view.js';
 
 const FIELDS: [FilterName, string][] = [
@@ -35,6 +36,19 @@ export function filterBar(view: JobsView): HTMLElement {
       `${label}: ${view.chosen[name]} ✕`,
     ),
   );
+  const { from, to } = view.span;
+  const when = [
+    from !== undefined && `since ${moment(from)}`,
+    to !== undefined && `until ${moment(to)}`,
+  ];
+  const times = when.filter((text) => text !== false).join(', ');
+  if (times !== '') {
+    const href = view.withSpan({}).hash;
+    const label = `Without ${times}`;
+    chips.push(
+      h('a', { class: 'chip set', id: 'without-span', href, 'aria-label': label }, `${times} ✕`),
+    );
+  }
   const usual = VIEWS.map(([title, change]) =>
     h(
       'button',

@@ -61,7 +61,7 @@ export class JobsView {
   /** The address says something about time, which the charts show. */
   get isOfTime(): boolean {
     const { from, to } = this.span;
-    return this.window !== USUAL || from !== undefined || to !== undefined;
+    return this.window !== USUAL || (from !== undefined && to !== undefined);
   }
 
   get isFiltered(): boolean {

@@ -1,4 +1,4 @@
-import type { GridClient, ManifestRequest } from 'gridgate/client';
+import { parseJson, type GridClient, type ManifestRequest } from 'gridgate/client';
 import { plural } from '../../parts/format.js';
 import { listed, namesText, quoted } from '../../parts/words.js';
 import type { DraftContent, NamedFile } from '../submit-draft.js';
@@ -6,6 +6,14 @@ import type { Resources } from './resources.js';
 
 /** So many names the service writes into a parameter, and then how many there are more. */
 const MOST_NAMES = 100;
+const LARGEST_MANIFEST = 1_000_000;
+/** Keys that the service writes, or that the form has in other ways. */
+const SILENT: ReadonlySet<string> = new Set([
+  ...['Executable', 'JobName', 'StdOutput', 'StdError', 'InputSandbox', 'InputDataPolicy'],
+  ...['Owner', 'OwnerGroup', 'OwnerDN', 'VirtualOrganization', 'Setup'],
+]);
+const USUAL: Record<string, unknown> = { JobType: 'User', Priority: 1, CPUTime: 86_400 };
+const NO_GROUP = '00000000';
 
 /** What the form is to hold for another job like this one, and what is to be said of it. */
 export interface Likeness {
@@ -27,7 +35,44 @@ export async function likeJob(
   ]);
   const files = flags.inputSandboxReady ? await filesOf(client, jid, signal) : [];
   const made = parameters?.['OutputNotRequested'];
-  return withMade(jid, { ...contentOf(manifest, resources), files }, String(made ?? ''));
+  const like = contentOf(manifest, resources);
+  const { content, notes } = withMade(jid, { ...like, files }, String(made ?? ''));
+  return { content, notes: [...notes, ...leftOf(like.rest, `job ${jid}`)] };
+}
+
+/** The same of a manifest that somebody has as a file, which has no files of its own. */
+export function likeManifest(
+  manifest: ManifestRequest,
+  resources: Resources,
+  name: string,
+): Likeness {
+  const { outputs, ...like } = contentOf(manifest, resources);
+  const fields = { ...like.fields, output: namesText(outputs) };
+  return { content: { ...like, fields, files: [] }, notes: leftOf(like.rest, name) };
+}
+
+/** The manifest that a file is; undefined when it is none. */
+export async function descriptionIn({
+  name,
+  content,
+}: NamedFile): Promise<ManifestRequest | undefined> {
+  if (!/\.json$/i.test(name) || content.size > LARGEST_MANIFEST) return undefined;
+  try {
+    const value: unknown = parseJson(await content.text());
+    const isOne = typeof value === 'object' && value !== null && 'Executable' in value;
+    return isOne ? (value as ManifestRequest) : undefined;
+  } catch {
+    return undefined; // it is a file like any other
+  }
+}
+
+/** What goes along without a field that shows it. */
+function leftOf(rest: Partial<ManifestRequest>, of: string): string[] {
+  const names = Object.entries(rest).flatMap(([name, value]) =>
+    SILENT.has(name) || USUAL[name] === value ? [] : [name],
+  );
+  if (names.length === 0) return [];
+  return [`Sent as ${of} has it, without a field here: ${names.join(', ')}`];
 }
 
 /** The fields of a manifest. */
@@ -36,7 +81,12 @@ function contentOf(
   resources: Resources,
 ): Omit<DraftContent, 'files'> & { outputs: string[] } {
   const { Arguments: value, OutputSandbox: output = [], Site: site = [], ...others } = manifest;
-  const { After: conditions = [], Sites: sites = site, ...further } = others;
+  const {
+    After: conditions = [],
+    Sites: sites = site,
+    JobGroup: group = NO_GROUP,
+    ...further
+  } = others;
   const { given, rest } = resources.take(further);
   const after = conditions.flatMap(({ jid, on = 'done' }) => (on === 'done' ? (jid ?? []) : []));
   const left = conditions.filter(({ jid, on = 'done' }) => on !== 'done' || jid === undefined);
@@ -47,6 +97,7 @@ function contentOf(
     fields: {
       ...Object.fromEntries<string>(shown),
       name: manifest.JobName ?? '',
+      group: group === NO_GROUP ? '' : group,
       executable: manifest.Executable ?? '',
       arguments: text,
       sites: listed(sites)
@@ -55,7 +106,7 @@ function contentOf(
       after: after.join(' '),
     },
     outputs: outputsOf(output).filter((name) => !own.has(name)),
-    rest: { ...without(rest, 'JobID'), ...(left.length > 0 && { After: left }) },
+    rest: { ...without(rest, 'JobID', 'Hold'), ...(left.length > 0 && { After: left }) },
     given: { ...given, ...(value !== undefined && { arguments: { text, value } }) },
   };
 }
@@ -106,6 +157,6 @@ async function filesOf(client: GridClient, jid: number, signal: AbortSignal): Pr
   return Promise.all(reads);
 }
 
-function without(manifest: Partial<ManifestRequest>, name: string): Partial<ManifestRequest> {
-  return Object.fromEntries(Object.entries(manifest).filter(([key]) => key !== name));
+function without(manifest: Partial<ManifestRequest>, ...names: string[]): Partial<ManifestRequest> {
+  return Object.fromEntries(Object.entries(manifest).filter(([key]) => !names.includes(key)));
 }

@@ -2,6 +2,7 @@ import { h, update } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
 import type { NamedFile } from '../submit-draft.js';
 
+const HEAD_BYTES = 65_536;
 const SCRIPT_NAME = /\.(sh|bash|py|pl|rb|r)$/i;
 
 /** The program of a job: written, or a script that was added when nothing was. */
@@ -27,6 +28,8 @@ export class ProgramField {
   /** Takes the first script among the added files while nothing is written. True: it did. */
   async suggest(added: readonly NamedFile[], isThere: (name: string) => boolean): Promise<boolean> {
     const { input } = this.field;
+    const unread = (await Promise.all(added.map(unreadLines))).join('');
+    update(this.note, unread);
     if (input.value.trim() !== '') return false;
     const kinds = await Promise.all(added.map(scriptKind));
     const at = kinds.findIndex((kind) => kind !== undefined);
@@ -37,7 +40,7 @@ export class ProgramField {
     const why = kinds[at] === 'named' ? sh : '';
     update(
       this.note,
-      `Filled in, as ${name} looks like a script. ${why}Write another one if that is wrong.`,
+      `Filled in, as ${name} looks like a script. ${why}Write another one if that is wrong. ${unread}`,
     );
     return true;
   }
@@ -48,6 +51,19 @@ export class ProgramField {
     this.field.input.value = '';
     this.settle();
   }
+}
+
+/** That options in the comments of a script are for other programs. */
+async function unreadLines({ name, content }: NamedFile): Promise<string> {
+  const head = await content
+    .slice(0, HEAD_BYTES)
+    .text()
+    .catch(() => '');
+  const lines = head.match(/^#(SBATCH|GRID|PBS|BSUB)\b/gm) ?? [];
+  if (!head.startsWith('#!') || lines.length === 0) return '';
+  const what =
+    lines.length === 1 ? `line ${lines[0]} has` : `${lines.length} lines ${lines[0]} have`;
+  return `Its ${what} no effect here: give what they ask for in the fields, or submit it by the command: gridgate submit ${name}`;
 }
 
 /** Whether it begins as scripts do, or is only called like one; undefined: neither. */

@@ -26,6 +26,23 @@ const WORDS: Kind = {
   },
   valueOf: listOf,
 };
+const TEXT: Kind = {
+  textOf: (value) => (typeof value === 'string' ? value : undefined),
+  valueOf: (text) => text.trim(),
+};
+const linesOf = (text: string): string[] =>
+  text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '');
+/** One a line, for paths may have blanks. */
+const LINES: Kind = {
+  textOf: (value) => {
+    const lines = textsOf(value);
+    return lines?.some((line) => /[\r\n]/.test(line)) ? undefined : lines?.join('\n');
+  },
+  valueOf: linesOf,
+};
 const VARIABLES: Kind = {
   textOf: (value) => {
     const lines = textsOf(value) ?? variablesOf(value);
@@ -38,7 +55,10 @@ const VARIABLES: Kind = {
       .filter((line) => line !== ''),
 };
 
-/** The keys that have a field here. */
+const RESOURCES = 'Resources and environment';
+const DATA = 'Files of the catalogue';
+
+/** The keys that have a field here, by the part of the form where it is. */
 const KEYS: { key: string; kind: Kind; make: () => Field }[] = [
   {
     key: 'NumberOfProcessors',
@@ -84,16 +104,44 @@ const KEYS: { key: string; kind: Kind; make: () => Field }[] = [
       ),
   },
 ];
+const DATA_KEYS: typeof KEYS = [
+  {
+    key: 'InputData',
+    kind: LINES,
+    make: () =>
+      linesField(
+        ...(['input-data', 'Files to read', '/vo/data/run1/f1'] as const),
+        'Paths of the catalogue, one a line; they are in the directory of the job when it starts, where a storage has them',
+      ),
+  },
+  {
+    key: 'OutputData',
+    kind: LINES,
+    make: () =>
+      linesField(
+        ...(['output-data', 'Files to store', 'hits*.root'] as const),
+        'Names and patterns, one a line; stored and registered when the program has ended well',
+      ),
+  },
+  {
+    key: 'OutputPath',
+    kind: TEXT,
+    make: () =>
+      textField('output-path', 'Directory to store them in', '/vo/user/a/alice/%j', {
+        hint: '%j is the number of the job; empty: one of your own',
+      }),
+  },
+];
 
-/** What a job needs and is seldom asked for, folded away as long as nothing of it is given. */
-export class Resources {
+/** A part of the form for what is seldom given, folded away as long as nothing of it is. */
+class Part {
   readonly fields: readonly Field[];
-  /** Where a fault of a key is shown. */
   readonly places: Record<string, Pick<Field, 'label' | 'mark'>>;
   readonly element: HTMLDetailsElement;
-  private readonly rows = KEYS.map(({ key, kind, make }) => ({ key, kind, field: make() }));
+  readonly rows;
 
-  constructor() {
+  constructor(title: string, keys: typeof KEYS) {
+    this.rows = keys.map(({ key, kind, make }) => ({ key, kind, field: make() }));
     this.fields = this.rows.map(({ field }) => field);
     const element = (field: Field): HTMLElement => field.element;
     const numbers = this.rows.filter(({ kind }) => kind === NUMBER).map(({ field }) => field);
@@ -101,8 +149,8 @@ export class Resources {
     this.element = h(
       'details',
       { class: 'resources' },
-      h('summary', {}, 'Resources and environment'),
-      h('div', { class: 'numbers' }, numbers.map(element)),
+      h('summary', {}, title),
+      numbers.length > 0 && h('div', { class: 'numbers' }, numbers.map(element)),
       others.map(element),
     );
     this.places = Object.fromEntries(
@@ -113,9 +161,48 @@ export class Resources {
     );
   }
 
-  /** Opens it when a field has something, and closes it otherwise. */
   fold(): void {
     this.element.open = this.fields.some(({ input }) => input.value.trim() !== '');
+  }
+
+  private mark(field: Field, problem: string | undefined): void {
+    if (problem !== undefined) this.element.open = true;
+    field.mark(problem);
+  }
+}
+
+/** What a job needs and is seldom asked for. */
+export class Resources {
+  private readonly parts: readonly Part[];
+  private readonly rows;
+  readonly fields: readonly Field[];
+  /** Where a fault of a key is shown. */
+  readonly places: Part['places'];
+  readonly elements: HTMLElement[];
+
+  /** `without` names keys that have no field, as they are given otherwise. */
+  constructor(without: readonly string[] = []) {
+    const wanted = (keys: typeof KEYS): typeof KEYS =>
+      keys.filter(({ key }) => !without.includes(key));
+    this.parts = [new Part(RESOURCES, wanted(KEYS)), new Part(DATA, wanted(DATA_KEYS))];
+    this.rows = this.parts.flatMap(({ rows }) => rows);
+    this.fields = this.parts.flatMap(({ fields }) => fields);
+    this.elements = this.parts.map(({ element }) => element);
+    this.places = Object.fromEntries(this.parts.flatMap(({ places }) => Object.entries(places)));
+  }
+
+  /** Opens each part of which a field has something, and closes the others. */
+  fold(): void {
+    for (const part of this.parts) part.fold();
+  }
+
+  /** Adds a file of the catalogue. */
+  read(path: string): void {
+    const field = this.rows.find(({ key }) => key === 'InputData')?.field;
+    const lines = linesOf(field?.input.value ?? '');
+    if (!field || lines.includes(path)) return;
+    field.input.value = [...lines, path].join('\n');
+    this.fold();
   }
 
   /** What is asked for; `given` are the values of the job that the form was filled with. */
@@ -139,12 +226,7 @@ export class Resources {
       given[field.input.id] = { text, value };
       delete rest[key];
     }
-    return { given, rest: rest };
-  }
-
-  private mark(field: Field, problem: string | undefined): void {
-    if (problem !== undefined) this.element.open = true;
-    field.mark(problem);
+    return { given, rest };
   }
 }
 
