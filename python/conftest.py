@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 import secrets
 import socket
 import sys
 import threading
 from contextlib import suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import fsspec
@@ -119,6 +121,42 @@ def folder(grid: Client):
 @pytest.fixture
 def proxy(service: Service) -> Proxy:
     return Proxy(int(service.url.rsplit(":", 1)[1]))
+
+
+@pytest.fixture
+def troubled():
+    """A service that gives the answers of ``answers`` in turn, and keeps what it was asked."""
+
+    class Handler(BaseHTTPRequestHandler):
+        answers = []
+        asked = []
+
+        def do_GET(self):
+            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            self.asked.append((self.command, self.path, dict(self.headers), body))
+            status, headers, text = self.answers.pop(0)
+            if status == 0:
+                self.connection.close()
+                return
+            self.send_response(status)
+            for name, value in headers.items():
+                self.send_header(name, value)
+            content = text if isinstance(text, bytes) else json.dumps(text).encode()
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_POST = do_DELETE = do_GET
+
+        def log_message(self, *words):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    handler = Handler
+    handler.url = f"http://127.0.0.1:{server.server_address[1]}"
+    yield handler
+    server.shutdown()
 
 
 @pytest.fixture(autouse=True)

@@ -2,51 +2,13 @@
 
 import json
 import pickle
-import threading
 import time
 from datetime import date, datetime, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from gridgate import Client, FeedGone, GridgateError, ProblemError, RateLimited, ServiceError, UnreachableError
-
-
-@pytest.fixture
-def troubled():
-    """A service that gives the answers of ``answers`` in turn, and keeps what it was asked."""
-
-    class Handler(BaseHTTPRequestHandler):
-        answers = []
-        asked = []
-
-        def do_GET(self):
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            self.asked.append((self.command, self.path, dict(self.headers), body))
-            status, headers, text = self.answers.pop(0)
-            if status == 0:
-                self.connection.close()
-                return
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            content = text if isinstance(text, bytes) else json.dumps(text).encode()
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        do_POST = do_DELETE = do_GET
-
-        def log_message(self, *words):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    handler = Handler
-    handler.url = f"http://127.0.0.1:{server.server_address[1]}"
-    yield handler
-    server.shutdown()
 
 
 def problem(status, code, **headers):
@@ -164,10 +126,10 @@ def test_what_is_no_id_of_a_job_is_refused_before_anything_is_sent(troubled):
 
 
 def test_a_text_is_one_id_not_one_for_each_of_its_digits(troubled):
-    troubled.answers += [(200, {}, {"results": {"12": {"status": 200}}})]
+    troubled.answers += [(200, {}, {"jid": 12})]
     with Client(troubled.url, token="t") as grid:
-        assert grid.kill("12") == {12: {"status": 200}}
-    assert [path for _, path, *_ in troubled.asked] == ["/jobs?jid=12"]
+        assert grid.kill("12") == [12]
+    assert [path for _, path, *_ in troubled.asked] == ["/jobs/12"]
 
 
 def test_a_time_without_zone_is_of_this_machine(troubled, monkeypatch):

@@ -8,7 +8,7 @@ import tracemalloc
 import fsspec
 import pytest
 
-from gridgate import AsyncClient, InvalidRequest, JobFailed, MapFailed, NotFound
+from gridgate import AsyncClient, InvalidRequest, JobFailed, MapFailed, NotFound, OutputNotRequestedWarning
 
 SLEEP = {"Executable": "/bin/sleep", "Arguments": ["60"]}
 
@@ -95,11 +95,7 @@ def test_refusals_are_typed(grid, service):
 
 def test_kill_hold_release_explain_history(grid):
     [jid, other] = grid.submit([SLEEP, {**SLEEP, "Sites": ["LOCAL.demo"]}])
-    assert grid.kill([jid, other, 2**40]) == {
-        jid: {"status": 200},
-        other: {"status": 200},
-        2**40: {"status": 404, "detail": f"Job {2**40} does not exist"},
-    }
+    assert grid.kill([jid, other]) == [jid, other]
     assert [job.status for job in grid.wait([jid, other])] == ["Killed", "Killed"]
     with pytest.warns(UserWarning, match="No site can hold the job now"):
         [waits] = grid.submit({**SLEEP, "Tags": ["no-such-tag"]})
@@ -164,7 +160,8 @@ def test_a_large_output_goes_to_the_disk_and_goes_on_after_a_cut(grid, service, 
 def test_links_are_listed_and_downloaded_as_what_they_lead_to(grid, tmp_path):
     script = "mkdir d; echo 1 > d/run; ln -s run d/latest; ln -s d all; ln -s nowhere gone; echo 2 > plot.svg"
     [jid] = grid.submit(shell(script, OutputSandbox=["d", "all", "gone"]))
-    grid.wait(jid, check=True)
+    with pytest.warns(OutputNotRequestedWarning, match="wrote plot.svg"):
+        grid.wait(jid, check=True)
     files = {file.name: (file.size, file.link) for file in grid.output_files(jid)}
     assert files == {"d/latest": (2, "d/run"), "d/run": (2, None), "all": (0, "d"), "gone": (0, "nowhere")}
     paths = grid.download(jid, tmp_path)
@@ -319,7 +316,7 @@ def test_await_can_be_cancelled(service):
                 await asyncio.wait_for(grid.wait(jids), 1)
             return await grid.kill(jids)
 
-    assert [result["status"] for result in asyncio.run(work()).values()] == [200]
+    assert len(asyncio.run(work())) == 1
 
 
 def test_what_is_made_of_the_other_client_is_up_to_date():

@@ -20,10 +20,12 @@ from .errors import (
     GridgateError,
     InvalidRequest,
     JobFailed,
+    JobsRefused,
     LoginFailed,
     MapFailed,
     NotFound,
     NotLoggedIn,
+    OutputNotRequestedWarning,
     ProblemError,
     RateLimited,
     ServiceError,
@@ -33,7 +35,7 @@ from .errors import (
 )
 from .executor import GridExecutor
 from .login import login
-from .model import FINAL, Access, Change, Entry, FoundDirectory, Job, SandboxFile
+from .model import FINAL, Access, Change, Entry, FoundDirectory, Identity, Job, SandboxFile
 from .notebook import LiveJobs
 
 __version__ = "0.2.0"
@@ -56,14 +58,17 @@ __all__ = [
     "FoundDirectory",
     "GridExecutor",
     "GridgateError",
+    "Identity",
     "InvalidRequest",
     "Job",
     "JobFailed",
+    "JobsRefused",
     "LiveJobs",
     "LoginFailed",
     "MapFailed",
     "NotFound",
     "NotLoggedIn",
+    "OutputNotRequestedWarning",
     "ProblemError",
     "RateLimited",
     "SandboxFile",

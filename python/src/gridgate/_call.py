@@ -6,14 +6,15 @@ import base64
 import json
 import random
 import re
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import AsyncIterable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
 from operator import index
 from typing import Any, Optional, Union
 from urllib.parse import quote, urlencode, urlsplit
 
 from .errors import GridgateError, ProblemError, UnreachableError
+from .model import Job
 
 #: Statuses that another try may find mended.
 PASSING = frozenset({429, 502, 503, 504})
@@ -22,6 +23,8 @@ LONGEST_PAUSE = 30.0
 #: Longest pause asked for by ``Retry-After`` that a call waits for by itself.
 LONGEST_ASKED = 120.0
 
+#: A job, or its id.
+OneJob = Union[int, str, Job]
 Conditions = Mapping[str, Union[str, int, float, Iterable[Union[str, int, float]]]]
 
 
@@ -70,27 +73,42 @@ def _in_zone(value: Any) -> Any:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, Job):
+        return str(value.jid)
     if isinstance(value, (datetime, date)):
         return value.isoformat()
     return str(value)
 
 
 def jid_of(given: Any) -> int:
-    """The id of a job, given as a whole number or as text. Raises TypeError or ValueError."""
+    """The id of a job, given as such, as a whole number or as text. Raises TypeError or ValueError."""
+    if isinstance(given, Job):
+        return given.jid
     if isinstance(given, str) or (isinstance(given, float) and given.is_integer()):
         return int(given)
     return index(given)
 
 
-def jids_of(given: Any) -> list[int]:
-    """The ids of one job or several."""
-    several = isinstance(given, Iterable) and not isinstance(given, (str, bytes))
-    return [jid_of(one) for one in given] if several else [jid_of(given)]
+def is_several(given: Any) -> bool:
+    """Whether it is a list or the like, and not one thing; a text is one."""
+    return isinstance(given, (Iterable, AsyncIterable)) and not isinstance(given, (str, bytes))
 
 
 def filters_of(filters: Mapping[str, Any]) -> dict[str, Any]:
-    """Filters in Python's spelling (``job_group``) as the interface spells them (``jobGroup``)."""
-    return {_camel(name): value for name, value in filters.items()}
+    """Filters in Python's spelling (``job_group``) as the interface spells them (``jobGroup``); an age is the time then."""
+    return {
+        _camel(name): datetime.now(timezone.utc) - value if isinstance(value, timedelta) else value
+        for name, value in filters.items()
+    }
+
+
+def days_of(given: Union[str, date, timedelta, None]) -> Optional[str]:
+    """A day of UTC as the interface spells it, of a time or an age; a text is left as it is."""
+    if isinstance(given, timedelta):
+        given = datetime.now(timezone.utc) - given
+    if isinstance(given, datetime):
+        given = given.astimezone(timezone.utc).date()
+    return given.isoformat() if isinstance(given, date) else given
 
 
 def _camel(name: str) -> str:

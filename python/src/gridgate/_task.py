@@ -115,7 +115,7 @@ def refuse_options(who: str, results: str, manifest: Mapping[str, Any], chunksiz
     try:
         import cloudpickle  # noqa: F401
     except ImportError as cause:
-        raise GridgateError(f"{who} needs cloudpickle: pip install 'gridgate[map]'") from cause
+        raise GridgateError(f"{who} needs cloudpickle: pip install cloudpickle") from cause
 
 
 def wheels_of(packages: Optional[Packages]) -> dict[str, Path]:

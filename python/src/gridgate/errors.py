@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import ssl
 from typing import Any, Optional
 
 import httpx
@@ -109,6 +110,29 @@ class StorageError(GridgateError):
         return type(self), (self.kind, str(self))
 
 
+class OutputNotRequestedWarning(UserWarning):
+    """A job has written files that it was not asked to bring back; they are gone."""
+
+
+class JobsRefused(GridgateError):
+    """Something was not done to some of several jobs.
+
+    ``done``: the ids of the others, to which it was done; ``refused``: id → why not.
+    """
+
+    def __init__(self, done: list[int], refused: dict[int, GridgateError], what: str = "changed") -> None:
+        self.done = done
+        self.refused = refused
+        self.what = what
+        reasons = [f"{jid}: {error}" for jid, error in list(refused.items())[:10]]
+        more = [f"and {len(refused) - 10} more"] if len(refused) > 10 else []
+        count = f"{len(refused)} of {len(done) + len(refused)} jobs were not {what}"
+        super().__init__(f"{count}: {'; '.join([*reasons, *more])}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.done, self.refused, self.what)
+
+
 class JobFailed(GridgateError):
     """A job has ended, and not as ``Done``. ``stderr`` is the end of what it wrote as errors."""
 
@@ -171,6 +195,25 @@ def problem_of(answer: httpx.Response) -> ProblemError:
         problem = None
     if not isinstance(problem, dict):
         problem = {"detail": f"the service answered {answer.status_code}, and not as Gridgate does"}
-    status = answer.status_code
+    return problem_with(answer.status_code, problem, seconds_of(answer.headers.get("Retry-After")))
+
+
+def problem_with(status: int, problem: dict[str, Any], retry_after: Optional[float] = None) -> ProblemError:
+    """The error of a status and a problem."""
     kind = _CLASSES.get(status, ServiceError if status >= 500 else ProblemError)
-    return kind(status, problem, seconds_of(answer.headers.get("Retry-After")))
+    return kind(status, problem, retry_after)
+
+
+#: A certificate whose CA is not known here, as OpenSSL numbers faults.
+_UNKNOWN_CA = (18, 19, 20, 21)
+
+
+def unreachable(url: str, cause: Exception) -> UnreachableError:
+    """The error of a connection that there is not; of a server whose CA is unknown it says how to name it."""
+    hint = ""
+    error: Optional[BaseException] = cause
+    while error is not None:
+        if isinstance(error, ssl.SSLCertVerificationError) and error.verify_code in _UNKNOWN_CA:
+            hint = ": ca= names the file of its CA"
+        error = error.__cause__ or error.__context__
+    return UnreachableError(f"{url} cannot be reached: {cause or type(cause).__name__}{hint}")

@@ -28,7 +28,7 @@ from ._task import (
     refuse_options,
     wheels_of,
 )
-from .errors import JobFailed
+from .errors import JobFailed, JobsRefused, ProblemError
 from .model import Job
 
 if TYPE_CHECKING:
@@ -282,6 +282,8 @@ class GridExecutor(Executor):
         try:
             if wanted:
                 self._client.kill(wanted)
+        except JobsRefused as error:  # they have ended
+            return all(isinstance(one, ProblemError) for one in error.refused.values())
         except Exception:
             return False
         return True

@@ -21,8 +21,9 @@ class Listing(Iterator[T]):
     So a filter that the service does not know is refused at once. A notebook shows the rows that come next.
     """
 
-    def __init__(self, records: Generator[T, None, None]) -> None:
+    def __init__(self, records: Generator[T, None, None], what: str) -> None:
         self._records = records
+        self._what = what
         self._read: deque[T] = deque()
         self._fill(1)
 
@@ -40,6 +41,9 @@ class Listing(Iterator[T]):
                 self._read.append(next(self._records))
             except StopIteration:
                 return
+
+    def __repr__(self) -> str:
+        return f"<{self._what}, read as they are iterated: list(...) has them all>"
 
     def _repr_html_(self) -> str:
         self._fill(SHOWN + 1)

@@ -22,7 +22,8 @@ from typing import Any, Callable, Optional, Union
 import httpx
 
 from ._call import base_url
-from .errors import LoginFailed, NotLoggedIn, UnreachableError, problem_of
+from .errors import LoginFailed, NotLoggedIn, UnreachableError, problem_of, unreachable
+from .model import Identity
 
 #: client_id of the command; it comes with every service.
 COMMAND_CLIENT = "gridgate-cli"
@@ -263,9 +264,10 @@ def login(
     setup: Optional[str] = None,
     profile: Optional[str] = None,
     show: Callable[[str], object] = print,
-) -> None:
+) -> Identity:
     """Signs in like ``gridgate login``, in a browser (device flow) or by certificate, and keeps the token for both.
 
+    Answers who one is now.
     ``show`` is told where to go. Raises LoginFailed when it is denied or not decided in time.
     """
     server, path = base_url(server), login_path(profile)
@@ -277,6 +279,7 @@ def login(
     else:
         token = _token_by_device(kept, show)
     write_login(path, {**{k: v for k, v in kept.items() if v is not None}, "token": token})
+    return Identity.of(server, token["access_token"])
 
 
 def _token_by_device(to: dict[str, Any], show: Callable[[str], object]) -> dict[str, Any]:
@@ -331,7 +334,7 @@ def _sent(http: httpx.Client, method: str, url: str, **options: Any) -> httpx.Re
     try:
         return http.request(method, url, headers={"Accept": "application/json"}, **options)
     except httpx.HTTPError as cause:
-        raise UnreachableError(f"{url} cannot be reached: {cause}") from cause
+        raise unreachable(url, cause) from cause
 
 
 def _with_end(token: Any) -> dict[str, Any]:

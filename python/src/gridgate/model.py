@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timezone
 from typing import Any, Optional
+
+from .errors import GridgateError
 
 #: States that a job does not leave by itself.
 FINAL = ("Done", "Failed", "Killed", "Deleted")
@@ -60,6 +64,39 @@ class Job:
             updated=instant(times.get("lastUpdate") or record.get("lastUpdate")),
             record=record,
         )
+
+
+@dataclass(frozen=True, repr=False)
+class Identity:
+    """Who a token says one is, at which service, and until when."""
+
+    server: str
+    user: str
+    group: str
+    setup: str
+    scopes: tuple[str, ...]
+    expires: datetime
+
+    def __repr__(self) -> str:
+        until = self.expires.astimezone().strftime("%Y-%m-%d %H:%M")
+        return f"<{self.user}, group {self.group}, setup {self.setup}, at {self.server} until {until}>"
+
+    @classmethod
+    def of(cls, server: str, token: str) -> Identity:
+        """What an access token of the service says, which alone checks it. Raises GridgateError for one that says nothing."""
+        try:
+            body = token.split(".")[1]
+            claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+            return cls(
+                server=server,
+                user=str(claims.get("preferred_username") or claims["sub"]),
+                group=str(claims.get("group", "")),
+                setup=str(claims.get("setup", "")),
+                scopes=tuple(str(claims.get("scope", "")).split()),
+                expires=datetime.fromtimestamp(float(claims["exp"]), timezone.utc),
+            )
+        except (IndexError, KeyError, TypeError, ValueError, AttributeError) as cause:
+            raise GridgateError("the token says nothing of its user") from cause
 
 
 @dataclass(frozen=True)
@@ -142,7 +179,7 @@ class Access:
 
 @dataclass(frozen=True)
 class FoundDirectory:
-    """A directory that a search has found, with the number and bytes of the files in it and below."""
+    """A directory that a search has found, with the number and bytes of the files in it and in all directories below."""
 
     path: str
     files: int

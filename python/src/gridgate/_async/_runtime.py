@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, TypeVar, Union
+
+from .._call import OneJob, is_several
 
 T = TypeVar("T")
+#: One job or several.
+Jobs = Union[OneJob, Iterable[OneJob], AsyncIterable[OneJob]]
 
 
 async def pause(seconds: float) -> None:
@@ -29,6 +33,31 @@ async def closed_after(generator: AsyncGenerator[T, None]) -> AsyncIterator[Asyn
         await generator.aclose()
 
 
-def listed(records: AsyncIterator[T]) -> AsyncIterator[T]:
-    """A list that is read page by page: here nothing can be read before it is iterated."""
-    return records
+class Listing(AsyncIterator[T]):
+    """A list that is read page by page while it is iterated, once; nothing is read before."""
+
+    def __init__(self, records: AsyncGenerator[T, None], what: str) -> None:
+        self._records = records
+        self._what = what
+
+    async def __anext__(self) -> T:
+        return await self._records.__anext__()
+
+    async def aclose(self) -> None:
+        """Reads no further."""
+        await self._records.aclose()
+
+    def __repr__(self) -> str:
+        return f"<{self._what}, read as they are iterated: [one async for one in ...] has them all>"
+
+
+def listed(records: AsyncGenerator[T, None], what: str) -> Listing[T]:
+    """A list that is read page by page."""
+    return Listing(records, what)
+
+
+async def collected(given: Any) -> list[Any]:
+    """One thing or several as a list; a text is one."""
+    if isinstance(given, AsyncIterable):
+        return [one async for one in given]
+    return list(given) if is_several(given) else [given]

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
 from .._call import Call, Conditions, all_of, catalogue_path, conditions_of, is_plain_text, next_page, parsed
 from .._files import OpenSink, PartFile
 from .._storage import digests_of
-from ..errors import GridgateError, ProblemError, StorageError
+from ..errors import Conflict, GridgateError, NotFound, ProblemError, StorageError, problem_with
 from ..model import Access, Entry, FoundDirectory
-from ._runtime import closed_after, in_thread, listed
+from ._runtime import Listing, closed_after, in_thread, listed
 from .content import AsyncContent
 from .transport import AsyncTransport
 from .watching import lines_of
@@ -23,6 +24,11 @@ PAGE = 1000
 SLOW_BYTES = 1_000_000
 #: Of larger files at S3 the service does not compare the Adler-32.
 MOST_READ_BYTES = 1 << 30
+#: Attributes that a file keeps when it is moved, and their names in a line of many changes.
+MOVED = {
+    **{"Mode": "mode", "Owner": "owner", "OwnerGroup": "group"},
+    **{"Checksum": "checksum", "ChecksumType": "checksumType", "GUID": "guid"},
+}
 
 
 class AsyncCatalogue:
@@ -31,9 +37,9 @@ class AsyncCatalogue:
     def __init__(self, transport: AsyncTransport) -> None:
         self._transport = transport
 
-    def list(self, path: str = "/", *, verbose: bool = False) -> AsyncIterator[Entry]:
+    def list(self, path: str = "/", *, verbose: bool = False) -> Listing[Entry]:
         """The entries of a directory, page by page; ``verbose``: attributes with ``Replicas``."""
-        return listed(self._list(path, verbose))
+        return listed(self._list(path, verbose), "entries")
 
     async def _list(self, path: str, verbose: bool) -> AsyncGenerator[Entry, None]:
         base = path.rstrip("/")
@@ -49,13 +55,24 @@ class AsyncCatalogue:
             following = next_page(answer.headers.get("Link"), self._transport.url)
             page = None if following is None else Call("GET", following)
 
-    def find(self, path: str = "/", **conditions: Any) -> AsyncIterator[FoundDirectory]:
+    def find(self, path: str = "/", **conditions: Any) -> Listing[FoundDirectory]:
         """The directories at and below a path that match conditions of metadata, as they are found.
 
         A condition is a value (``run=3``, ``particle="mu"``), ``operation|value`` (``run=">=|2"``, ``particle="in|e,mu"``),
-        or a list of those that all apply.
+        or a list of those that all apply. Those of directories count, not the metadata that files have of their own. A
+        directory that matches is counted with all below it, where others may match, too: ``total`` counts each file once.
         """
-        return listed(self._find(path, conditions))
+        return listed(self._find(path, conditions), "directories")
+
+    async def total(self, path: str = "/", **conditions: Any) -> FoundDirectory:
+        """The number and bytes of the files in what ``find`` finds, each of them counted once."""
+        files = size = 0
+        above: Optional[str] = None
+        async for found in self.find(path, **conditions):  # what is below a directory comes next after it
+            if above is None or not found.path.startswith(above):
+                above = f"{found.path.rstrip('/')}/"
+                files, size = files + found.files, size + found.size
+        return FoundDirectory(path, files, size)
 
     async def _find(self, path: str, conditions: Conditions) -> AsyncGenerator[FoundDirectory, None]:
         query = await self._query(conditions)
@@ -92,9 +109,15 @@ class AsyncCatalogue:
         return dict(await self._transport.json(call))
 
     async def set_metadata(self, path: str, values: Conditions, *, replace: bool = False) -> None:
-        """Sets values of a directory; with ``replace`` the others go."""
+        """Sets values of a directory, which all below it inherit; with ``replace`` the others go."""
         method = "PUT" if replace else "PATCH"
-        await self._transport.answer(Call(method, f"{_directory(path, root=True)}/metadata", json=dict(values)))
+        try:
+            await self._transport.answer(Call(method, f"{_directory(path, root=True)}/metadata", json=dict(values)))
+        except NotFound as error:
+            if await self._is_file(path):
+                detail = f"{path} is a file: use set_file_metadata"
+                raise NotFound(404, {**error.problem, "detail": detail}) from error
+            raise
 
     async def file_metadata(self, path: str, *, inherited: bool = True) -> dict[str, Any]:
         """The values of a file, with those of its directories unless ``inherited`` is false."""
@@ -102,7 +125,10 @@ class AsyncCatalogue:
         return dict(await self._transport.json(call))
 
     async def set_file_metadata(self, path: str, values: Conditions, *, replace: bool = False) -> None:
-        """Sets values of a file; with ``replace`` the others go."""
+        """Sets values of a file; with ``replace`` the others go.
+
+        Only ``file_metadata`` reads them: ``find`` searches by the metadata of directories.
+        """
         method = "PUT" if replace else "PATCH"
         await self._transport.answer(Call(method, f"{_file(path)}/metadata", json=dict(values)))
 
@@ -267,6 +293,76 @@ class AsyncCatalogue:
             return []
 
         return AsyncContent(self._transport, path, se, elements)
+
+    async def move(self, old: str, new: str) -> None:
+        """Gives a file another path, with its attributes, replicas and metadata; a ``new`` that ends with ``/`` is a directory.
+
+        It is registered there, then removed here: what fails in between leaves both names, never none. Raises Conflict for a
+        path that is taken, and for a file whose bytes a storage element has by its path (``get`` and ``put`` move those);
+        Forbidden for a file of somebody else. Directories are moved by administrators (``gridgate admin catalogue move``).
+        """
+        if new.endswith("/"):
+            new += old.rpartition("/")[2]
+        entry = await self._entry(old)
+        if await self._is_file(new):
+            raise Conflict(409, {"code": "catalogue.exists", "detail": f"{new} is there already"})
+        replicas = entry.attributes.get("Replicas", {})
+        for se in replicas:
+            if await self._has_address(old, se):
+                detail = f"{old} lies at {se} by its path: get it, and put it where it is to be"
+                raise Conflict(409, {"code": "catalogue.exists", "detail": detail})
+        metadata = await self.file_metadata(old, inherited=False)
+        line = {
+            **{"kind": "file", "path": new, "size": entry.size},
+            **{member: entry.attributes[name] for name, member in MOVED.items() if entry.attributes[name] != ""},
+            "replicas": [{"se": se, **({"pfn": at["PFN"]} if at["PFN"] else {})} for se, at in replicas.items()],
+        }
+        headers = {"Content-Type": "application/x-ndjson"}
+        content = f"{json.dumps(line)}\n".encode()
+        answer = await self._transport.answer(Call("POST", "/filecatalogue/bulk", content=content, headers=headers, again=True))
+        fault = parsed(answer.content.split(b"\n")[0])
+        if "status" in fault:
+            raise problem_with(fault["status"], {**fault, "detail": f"{new}: {fault.get('detail', '')}"})
+        if metadata:
+            await self.set_file_metadata(new, metadata)
+        await self.remove(old)
+
+    async def _entry(self, path: str) -> Entry:
+        """A file with its replicas, which only the list of its directory has. Raises NotFound."""
+        try:
+            await self.attributes(path)
+            async for entry in self.list(path.rpartition("/")[0] or "/", verbose=True):
+                if entry.path == path and entry.kind == "file":
+                    return entry
+        except NotFound as error:
+            if await self._is_directory(path):
+                raise NotFound(404, {**error.problem, "detail": f"{path} is a directory: only files are moved"}) from error
+            raise
+        raise NotFound(404, {"code": "catalogue.file-not-found", "detail": f"There is no file {path}"})
+
+    async def _is_file(self, path: str) -> bool:
+        try:
+            await self.attributes(path)
+        except NotFound:
+            return False
+        return True
+
+    async def _is_directory(self, path: str) -> bool:
+        try:
+            await self._transport.answer(Call("GET", _directory(path), {"limit": 1}))
+        except NotFound:
+            return False
+        return True
+
+    async def _has_address(self, path: str, se: str) -> bool:
+        """Whether its bytes lie at a storage element where their address follows from the path."""
+        try:
+            await self.access(path, se=se, seconds=1)
+        except ProblemError as error:
+            if error.status not in (400, 409):
+                raise
+            return False
+        return True
 
     async def remove(self, path: str) -> None:
         """Takes a file out of the catalogue; bytes that came through the service are removed, too."""

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import tempfile
 import uuid
 import warnings
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
+from datetime import date, timedelta
 from pathlib import Path
 from types import MappingProxyType, TracebackType
 from typing import Any, Callable, Literal, Optional, TypeVar, Union, overload
 
-from .._call import Call, filters_of, gives_up, jid_of, jids_of, name_in_path, pause_before
+from .._call import Call, OneJob, days_of, filters_of, gives_up, is_several, jid_of, name_in_path, pause_before
 from .._files import Content, Files, OpenedFiles, PartFile, make_folder, named_files
+from .._scripts import unread_lines
 from .._task import (
     RESULTS,
     Outcome,
@@ -25,18 +28,23 @@ from .._task import (
     tell,
     wheels_of,
 )
-from ..errors import GridgateError, JobFailed, MapFailed, NotFound, ProblemError
-from ..model import FINAL, Change, Job, SandboxFile
-from ._runtime import closed_after, in_thread, listed, pause
+from .._verbs import HOLD, KILL, PURGE, RELEASE, RESCHEDULE, Verb, check_choice
+from ..errors import GridgateError, JobFailed, MapFailed, NotFound, OutputNotRequestedWarning, ProblemError
+from ..model import FINAL, Change, Identity, Job, SandboxFile
+from ._runtime import Jobs, Listing, closed_after, collected, in_thread, listed, pause
 from .administration import AsyncAdministration
 from .catalogue import AsyncCatalogue
+from .control import IDS, do_each
 from .transport import AsyncTransport
 from .watching import AsyncWatch, followed, pages_of
 
-#: Ids in one filter, so that addresses stay short.
-IDS = 100
+#: Of so many jobs at most it is asked whether they have made what they were not asked to bring back.
+FEW = 20
 #: Bytes of a failed job's errors that its exception has.
 ERRORS_END = 4096
+END = {"Range": f"bytes=-{ERRORS_END}"}
+#: Keys of a manifest that the service gives.
+GIVEN = frozenset({"JobID", "Owner", "OwnerGroup", "OwnerDN", "VirtualOrganization", "Setup"})
 
 Manifest = Mapping[str, Any]
 #: No further filters.
@@ -79,6 +87,10 @@ class AsyncClient(AsyncTransport):
     ) -> None:
         await self.close()
 
+    async def whoami(self) -> Identity:
+        """Who the token says one is, and until when."""
+        return Identity.of(self.url, await in_thread(self._source.token))
+
     async def submit(
         self,
         manifest: Union[Manifest, Sequence[Manifest]],
@@ -95,6 +107,8 @@ class AsyncClient(AsyncTransport):
         manifests = [manifest] if isinstance(manifest, Mapping) else list(manifest)
         headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
         named = named_files(files)
+        for warning in await in_thread(unread_lines, manifests, named):
+            warnings.warn(warning, UserWarning, stacklevel=2)
         if not named:
             body: Any = manifests[0] if len(manifests) == 1 else {"manifests": manifests}
             call = Call("POST", "/jobs", json=body, headers=headers)
@@ -108,18 +122,38 @@ class AsyncClient(AsyncTransport):
         """What a submit would make, and its warnings."""
         return dict(await self.json(Call("POST", "/jobs", {"dryRun": True}, json=dict(manifest), again=True)))
 
-    async def job(self, jid: int) -> Job:
+    async def resubmit(self, jid: OneJob, *, files: Files = (), **changes: Any) -> list[int]:
+        """Submits a job again as a new one, with its manifest and its input files; answers the ids as ``submit`` does.
+
+        ``changes`` are keys of the manifest in its own spelling, ``OutputSandbox=["std.out", "table.csv"]``; None takes a
+        key out. ``files`` are further ones, or others in place of those of their names. ``reschedule`` is for the same job.
+        """
+        manifest = {key: value for key, value in (await self.manifest(jid)).items() if key not in GIVEN}
+        manifest = {key: value for key, value in {**manifest, **changes}.items() if value is not None}
+        given = named_files(files)
+        try:
+            before = await self.input_files(jid)
+        except NotFound:
+            before = []  # it has none
+        with tempfile.TemporaryDirectory() as folder:
+            for file in before:
+                if file.name not in given and not file.is_directory:
+                    given[file.name] = await self._download(_input(jid, file.name), file.name, Path(folder), False)
+            return await self.submit(manifest, given)
+
+    async def job(self, jid: OneJob) -> Job:
         """One job."""
         return Job.of(await self.json(Call("GET", f"/jobs/{jid_of(jid)}")))
 
-    def jobs(self, **filters: Any) -> AsyncIterator[Job]:
+    def jobs(self, **filters: Any) -> Listing[Job]:
         """The jobs that match, newest first, page by page.
 
         Filters are those of ``GET /jobs`` in either spelling: ``status=["Done", "Failed"]``, ``job_group="mc"``,
-        ``from_date=...``, ``all_owners=True``; a time without zone is one of this machine; ``page`` is
-        the number of jobs asked for at once.
+        ``all_owners=True``. ``from_date`` and ``to_date`` are those of the last change of a job (which a submit is, too): a
+        ``datetime`` or ``date``, its text (ISO 8601), or a ``timedelta``, for so long ago; a time without zone is one of
+        this machine. ``page`` is the number of jobs asked for at once.
         """
-        return listed(self._jobs(filters))
+        return listed(self._jobs(filters), "jobs")
 
     async def _jobs(self, filters: dict[str, Any]) -> AsyncGenerator[Job, None]:
         query = filters_of(filters)
@@ -128,7 +162,7 @@ class AsyncClient(AsyncTransport):
             yield Job.of(record)
 
     async def frame(self, **filters: Any) -> Any:
-        """The jobs that match as a pandas frame, a row per job (``pip install 'gridgate[pandas]'``)."""
+        """The jobs that match as a pandas frame, a row per job (``pip install pandas``)."""
         from ..frame import frame_of
 
         return frame_of([job async for job in self.jobs(**filters)])
@@ -136,6 +170,25 @@ class AsyncClient(AsyncTransport):
     async def summary(self, **filters: Any) -> dict[str, Any]:
         """Counts of the jobs that match."""
         return dict(await self.json(Call("GET", "/jobs/summary", filters_of(filters))))
+
+    async def usage(
+        self,
+        *,
+        from_date: Union[str, date, timedelta, None] = None,
+        to_date: Union[str, date, timedelta, None] = None,
+        by: Union[str, Iterable[str]] = ("month", "group"),
+        group: Optional[str] = None,
+        owner: Optional[str] = None,
+        site: Optional[str] = None,
+    ) -> dict[str, Any]:
+        """What runs have used that have ended: ``total``, and ``rows`` divided ``by`` month, day, vo, group, owner, site.
+
+        ``from_date`` and ``to_date`` are months (``"2026-01"``) or days of UTC, the last one included: this month until today
+        unless told. The others let through only runs of jobs of this group or owner, or at this site.
+        """
+        query = {"from": days_of(from_date), "to": days_of(to_date), "group": group, "owner": owner, "site": site}
+        query["by"] = by if isinstance(by, str) else ",".join(by)
+        return dict(await self.json(Call("GET", "/jobs/usage", query)))
 
     def watch(self, *, after: Optional[str] = None, **filters: Any) -> AsyncGenerator[Change, None]:
         """The jobs that match, then every change of them as it happens, until the caller stops.
@@ -146,13 +199,15 @@ class AsyncClient(AsyncTransport):
         query = filters_of(filters)
         return AsyncWatch(self, [query], query, after).changes()
 
-    async def wait(self, jids: Union[int, Iterable[int]], *, check: bool = False, all_owners: bool = False) -> list[Job]:
+    async def wait(self, jids: Jobs, *, check: bool = False, all_owners: bool = False) -> list[Job]:
         """Waits until the jobs have ended and answers them in the order of their ids, by the feed, without polling.
 
         ``check``: raise JobFailed for the first one that has not ended as Done. Stopping early (Ctrl-C, cancel) leaves
-        the jobs as they are. Raises NotFound for a job that is not there, or not this user's unless ``all_owners``.
+        the jobs as they are. Of up to 20 jobs it is told what they have made and were not asked to bring back, by an
+        ``OutputNotRequestedWarning``, once. Raises NotFound for a job that is not there, or not this user's unless
+        ``all_owners``.
         """
-        wanted = jids_of(jids)
+        wanted = [jid_of(one) for one in await collected(jids)]
         more: dict[str, Any] = {"allOwners": True} if all_owners else {}
         async for _ in self._each_ended(wanted, more):
             continue
@@ -160,12 +215,31 @@ class AsyncClient(AsyncTransport):
         for chunk in chunks_of(sorted(set(wanted))):  # events tell less of a job than lists do
             async for record in pages_of(self, Call("GET", "/jobs", {**more, "jid": chunk, "maxJobs": IDS}), "jobs"):
                 jobs[int(record["jid"])] = Job.of(record)
+        for warning in await self._not_requested([job.jid for job in jobs.values() if job.is_done]):
+            warnings.warn(warning, OutputNotRequestedWarning, stacklevel=2)
         for jid in wanted:
             if jid not in jobs:
                 raise _no_job(jid)
             if check and not jobs[jid].is_done:
                 raise await self.failure(jobs[jid])
         return [jobs[jid] for jid in wanted]
+
+    async def _not_requested(self, jids: Sequence[int]) -> list[str]:
+        """What is to be said of the files that jobs have made and were not asked for; of each job once, and of few only."""
+        told = []
+        for jid in jids if len(jids) <= FEW else ():
+            if jid in self._looked:
+                continue
+            try:
+                names = (await self.parameters(jid)).get("OutputNotRequested")
+            except GridgateError:
+                continue
+            self._looked.add(jid)
+            if names:
+                them = "them" if ", " in names else "it"
+                why = f"which it was not asked to bring back: name {them} in OutputSandbox and run it again"
+                told.append(f"Job {jid} wrote {names}, {why}")
+        return told
 
     async def _each_ended(
         self, jids: Iterable[int], more: Mapping[str, Any] = MappingProxyType({})
@@ -195,68 +269,92 @@ class AsyncClient(AsyncTransport):
     async def failure(self, job: Job) -> JobFailed:
         """Why a job has failed, with the end of what it wrote as errors."""
         try:
-            text = (await self._end_of(job.jid, "std.err")).decode("utf-8", "replace")
+            text = (await self._bytes_of(_output(job.jid, "std.err"), END)).decode("utf-8", "replace")
         except ProblemError:
             text = ""
         return JobFailed(job.jid, job.status, job.minor_status, text)
 
-    async def kill(self, jids: Union[int, Iterable[int]], *, purge: bool = False) -> dict[int, dict[str, Any]]:
-        """Kills jobs; with ``purge`` they are deleted. Answers for each ``{"status"}``, with ``detail`` when refused."""
-        wanted = jids_of(jids)
-        results: dict[int, dict[str, Any]] = {}
-        for chunk in chunks_of(wanted):
-            query = {"jid": chunk, "purge": True if purge else None}
-            answer = await self.json(Call("DELETE", "/jobs", query))
-            results.update({int(jid): result for jid, result in answer["results"].items()})
-        return results
+    async def kill(self, jids: Optional[Jobs] = None, *, purge: bool = False, **filters: Any) -> list[int]:
+        """Kills jobs; with ``purge`` they are deleted, ended ones too. Answers the ids of those to which it was done.
 
-    async def hold(self, jid: int) -> None:
-        """Holds a waiting job back."""
-        await self.answer(Call("POST", f"/jobs/{jid_of(jid)}/hold"))
+        The jobs are one, several, or what filters find, as of ``jobs``: ``kill(job_group="mc")``. Of what filters or a list
+        of the service find those are left out that it is not for, since they have ended.
 
-    async def release(self, jid: int) -> None:
-        """Lets a held job go on."""
-        await self.answer(Call("POST", f"/jobs/{jid_of(jid)}/release"))
+        Raises the ProblemError of one job that is given and refused; JobsRefused, when it was done to the others, where several
+        are; ValueError without jobs and without filters.
+        """
+        return await self._control(PURGE if purge else KILL, jids, filters)
 
-    async def reschedule(self, jid: int) -> None:
-        """Runs a job again."""
-        await self.answer(Call("POST", f"/jobs/{jid_of(jid)}/reschedule"))
+    async def hold(self, jids: Optional[Jobs] = None, **filters: Any) -> list[int]:
+        """Holds waiting jobs back; which ones, and what it answers and raises, is as with ``kill``."""
+        return await self._control(HOLD, jids, filters)
 
-    async def explain(self, jid: int) -> dict[str, Any]:
+    async def release(self, jids: Optional[Jobs] = None, **filters: Any) -> list[int]:
+        """Lets held jobs go on; which ones, and what it answers and raises, is as with ``kill``."""
+        return await self._control(RELEASE, jids, filters)
+
+    async def reschedule(self, jids: Optional[Jobs] = None, **filters: Any) -> list[int]:
+        """Runs jobs again, of what filters find those that have failed; which, answer and errors are as with ``kill``."""
+        return await self._control(RESCHEDULE, jids, filters)
+
+    async def _control(self, verb: Verb, given: Optional[Jobs], filters: Mapping[str, Any]) -> list[int]:
+        check_choice(verb, given, filters)
+        if given is None or isinstance(given, Listing):
+            found = await collected(self.jobs(**filters) if given is None else given)
+            wanted = [job.jid for job in found if verb.is_for(job)]
+        elif not is_several(given):
+            jid = jid_of(given)
+            await self.answer(verb.call(jid))
+            return [jid]
+        else:
+            wanted = [jid_of(one) for one in await collected(given)]
+        return await do_each(self, verb, wanted)
+
+    async def explain(self, jid: OneJob) -> dict[str, Any]:
         """Why a job still waits: ``waitsFor`` as a sentence; ``batchQueue`` of a job in the queue of a Slurm."""
         return dict(await self.json(Call("GET", f"/jobs/{jid_of(jid)}/explain")))
 
-    async def manifest(self, jid: int) -> dict[str, Any]:
+    async def manifest(self, jid: OneJob) -> dict[str, Any]:
         """The manifest of a job."""
         return dict(await self.json(Call("GET", f"/jobs/{jid_of(jid)}/manifest")))
 
-    async def history(self, jid: int) -> list[dict[str, Any]]:
+    async def history(self, jid: OneJob) -> list[dict[str, Any]]:
         """The states that a job has passed."""
         return list((await self.json(Call("GET", f"/jobs/{jid_of(jid)}/history")))["history"])
 
-    async def parameters(self, jid: int) -> dict[str, Any]:
+    async def parameters(self, jid: OneJob) -> dict[str, Any]:
         """What a job has used, its exit code and the like."""
         return dict(await self.json(Call("GET", f"/jobs/{jid_of(jid)}/parameters")))
 
-    async def output_files(self, jid: int) -> list[SandboxFile]:
+    async def output_files(self, jid: OneJob) -> list[SandboxFile]:
         """The files that a job has brought back."""
-        answer = await self.json(Call("GET", f"/jobs/{jid_of(jid)}/outputsandbox/files"))
-        return [SandboxFile.of(file) for file in answer["files"]]
+        return await self._files(f"/jobs/{jid_of(jid)}/outputsandbox/files")
 
-    async def read_output(self, jid: int, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
+    async def input_files(self, jid: OneJob) -> list[SandboxFile]:
+        """The files that a job was submitted with."""
+        return await self._files(f"/jobs/{jid_of(jid)}/inputsandbox/files")
+
+    async def _files(self, path: str) -> list[SandboxFile]:
+        return [SandboxFile.of(file) for file in (await self.json(Call("GET", path)))["files"]]
+
+    async def read_output(self, jid: OneJob, name: str = "std.out", *, start: int = 0, end: Optional[int] = None) -> bytes:
         """A file of the output, or its bytes from ``start`` to before ``end``, in memory; ``download`` is for large ones."""
+        return await self._part(_output(jid, name), start, end)
+
+    async def read_input(self, jid: OneJob, name: str, *, start: int = 0, end: Optional[int] = None) -> bytes:
+        """A file that a job was submitted with, or its bytes from ``start`` to before ``end``, in memory."""
+        return await self._part(_input(jid, name), start, end)
+
+    async def _part(self, path: str, start: int, end: Optional[int]) -> bytes:
         if start < 0 or (end is not None and end < 0):
             raise ValueError("start and end are positions from 0 on")
         if end is not None and end <= start:
             return b""
         ranged = {"Range": f"bytes={start}-{'' if end is None else end - 1}"} if start or end is not None else {}
-        return await self._bytes_of(jid, name, ranged)
+        return await self._bytes_of(path, ranged)
 
-    async def _end_of(self, jid: int, name: str) -> bytes:
-        return await self._bytes_of(jid, name, {"Range": f"bytes=-{ERRORS_END}"})
-
-    async def _bytes_of(self, jid: int, name: str, headers: dict[str, str]) -> bytes:
-        call = Call("GET", _output(jid, name), headers=headers)
+    async def _bytes_of(self, path: str, headers: dict[str, str]) -> bytes:
+        call = Call("GET", path, headers=headers)
         try:
             return (await self.answer(call)).content
         except ProblemError as error:
@@ -264,21 +362,30 @@ class AsyncClient(AsyncTransport):
                 return b""
             raise
 
-    def follow(self, jid: int, name: str = "std.out", *, errors: str = "replace") -> AsyncIterator[str]:
+    def follow(self, jid: OneJob, name: str = "std.out", *, errors: str = "replace") -> AsyncIterator[str]:
         """What a job writes into a file until it has ended, as it comes; waits for a job that has not begun.
 
         ``errors`` says what becomes of bytes that are no UTF-8, as in ``bytes.decode``: ``"surrogateescape"`` keeps them.
         """
         return followed(self, _output(jid, name), errors)
 
-    async def download(self, jid: int, to: Union[str, Path] = ".", names: Optional[Iterable[str]] = None) -> list[Path]:
+    async def download(self, jids: Jobs, to: Union[str, Path] = ".", names: Optional[Iterable[str]] = None) -> list[Path]:
         """Downloads the output of a job into a folder, file by file and never whole in memory; answers the paths.
 
-        What breaks off goes on where it was; a file has its name only when it is whole. A link becomes a copy of the file
-        to which it leads; one to a directory is left out, since the files of the directory are there. Empty directories are
-        made, and are not among the paths. Files keep their times, and those that their owner may execute can be executed.
+        That of several goes into a folder for each, ``to/<jid>``. What breaks off goes on where it was; a file has its name
+        only when it is whole. A link becomes a copy of the file to which it leads; one to a directory is left out, since the
+        files of the directory are there. Empty directories are made, and are not among the paths. Files keep their times, and
+        those that their owner may execute can be executed. It is told as by ``wait`` what a job was not asked to bring back.
         """
-        folder = Path(to)
+        named = None if names is None else list(names)
+        given = [jid_of(one) for one in await collected(jids)]
+        wanted = {jid: Path(to) / str(jid) if is_several(jids) else Path(to) for jid in given}
+        paths = [path for jid, folder in wanted.items() for path in await self._output_of(jid, folder, named)]
+        for warning in await self._not_requested(list(wanted)):
+            warnings.warn(warning, OutputNotRequestedWarning, stacklevel=2)
+        return paths
+
+    async def _output_of(self, jid: int, folder: Path, names: Optional[list[str]]) -> list[Path]:
         try:
             files = await self.output_files(jid)
         except NotFound:
@@ -289,12 +396,12 @@ class AsyncClient(AsyncTransport):
             for file in files:
                 if file.is_directory:
                     make_folder(folder, file.name)
-        wanted = readable(files) if names is None else list(names)
+        wanted = readable(files) if names is None else names
         executable = {file.name for file in files if file.is_executable}
-        return [await self._download(jid, name, folder, name in executable) for name in wanted]
+        return [await self._download(_output(jid, name), name, folder, name in executable) for name in wanted]
 
-    async def _download(self, jid: int, name: str, folder: Path, is_executable: bool) -> Path:
-        call = Call("GET", _output(jid, name))
+    async def _download(self, path: str, name: str, folder: Path, is_executable: bool) -> Path:
+        call = Call("GET", path)
         with PartFile(folder, name, is_executable) as part:
             attempt = 0
             while True:
@@ -361,7 +468,7 @@ class AsyncClient(AsyncTransport):
     ) -> Any:
         """Calls a Python function once for each parameter, in jobs, and answers the results in order.
 
-        The function goes along by value (``pip install 'gridgate[map]'``); ``python`` is the interpreter of the site, which
+        The function goes along by value (``pip install cloudpickle``); ``python`` is the interpreter of the site, which
         must be of the version of this one. ``chunksize``: calls that one job makes, one after the other. ``packages``: a
         directory of wheels, which goes up once and is on the path of all calls. Results come back as JSON (tuples as lists);
         ``results="pickle"`` brings any value back, and runs what the job's site has made of it with your rights: ask for it
@@ -437,8 +544,12 @@ def readable(files: list[SandboxFile]) -> list[str]:
     return [file.name for file in files if file.name in plain or file.link in plain]
 
 
-def _output(jid: int, name: str) -> str:
+def _output(jid: OneJob, name: str) -> str:
     return f"/jobs/{jid_of(jid)}/output/{name_in_path(name)}"
+
+
+def _input(jid: OneJob, name: str) -> str:
+    return f"/jobs/{jid_of(jid)}/inputsandbox/files/{name_in_path(name)}"
 
 
 def _ids(answer: dict[str, Any]) -> list[int]:

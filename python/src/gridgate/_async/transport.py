@@ -10,7 +10,7 @@ from typing import Any, Optional
 import httpx
 
 from .._call import Call, base_url, gives_up, parsed, pause_before
-from ..errors import NotLoggedIn, UnreachableError, problem_of
+from ..errors import NotLoggedIn, UnreachableError, problem_of, unreachable
 from ..login import verify_with
 from ..tokens import CertificateToken, Given, GivenToken, StoredLogin, TokenSource, discovered
 from ._runtime import in_thread, pause
@@ -69,6 +69,8 @@ class AsyncTransport:
         )
         self._storage_ca = storage_ca or os.environ.get("X509_CERT_DIR") or ca
         self._storage: Optional[AsyncStorage] = None
+        #: Jobs that were looked at for files that they were not asked to bring back.
+        self._looked: set[int] = set()
 
     async def close(self) -> None:
         """Closes its connections."""
@@ -128,7 +130,7 @@ class AsyncTransport:
             try:
                 answer = await self._http.send(request, stream=True)
             except httpx.HTTPError as cause:
-                raise UnreachableError(f"{self.url} cannot be reached: {cause or type(cause).__name__}") from cause
+                raise unreachable(self.url, cause) from cause
             try:
                 if answer.status_code >= 300 or not stream:
                     await answer.aread()

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import contextmanager
-from typing import Any, Callable, TypeVar
+from typing import Any, Callable, TypeVar, Union
 
-from ..listing import Listing
+from .._call import OneJob, is_several
+from ..listing import Listing as Listing
 
 T = TypeVar("T")
+#: One job or several.
+Jobs = Union[OneJob, Iterable[OneJob]]
 
 
 def pause(seconds: float) -> None:
@@ -31,6 +34,11 @@ def closed_after(generator: Generator[T, None, None]) -> Iterator[Generator[T, N
         generator.close()
 
 
-def listed(records: Generator[T, None, None]) -> Listing[T]:
+def listed(records: Generator[T, None, None], what: str) -> Listing[T]:
     """A list that is read page by page."""
-    return Listing(records)
+    return Listing(records, what)
+
+
+def collected(given: Any) -> list[Any]:
+    """One thing or several as a list; a text is one."""
+    return list(given) if is_several(given) else [given]

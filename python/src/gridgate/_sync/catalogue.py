@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import io
+import json
 import os
-from collections.abc import Generator, Iterator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
 from .._call import Call, Conditions, all_of, catalogue_path, conditions_of, is_plain_text, next_page, parsed
 from .._files import OpenSink, PartFile
 from .._storage import digests_of
-from ..errors import GridgateError, ProblemError, StorageError
+from ..errors import Conflict, GridgateError, NotFound, ProblemError, StorageError, problem_with
 from ..model import Access, Entry, FoundDirectory
-from ._runtime import closed_after, in_thread, listed
+from ._runtime import Listing, closed_after, in_thread, listed
 from .content import Content
 from .transport import Transport
 from .watching import lines_of
@@ -23,6 +24,11 @@ PAGE = 1000
 SLOW_BYTES = 1_000_000
 #: Of larger files at S3 the service does not compare the Adler-32.
 MOST_READ_BYTES = 1 << 30
+#: Attributes that a file keeps when it is moved, and their names in a line of many changes.
+MOVED = {
+    **{"Mode": "mode", "Owner": "owner", "OwnerGroup": "group"},
+    **{"Checksum": "checksum", "ChecksumType": "checksumType", "GUID": "guid"},
+}
 
 
 class Catalogue:
@@ -31,9 +37,9 @@ class Catalogue:
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
 
-    def list(self, path: str = "/", *, verbose: bool = False) -> Iterator[Entry]:
+    def list(self, path: str = "/", *, verbose: bool = False) -> Listing[Entry]:
         """The entries of a directory, page by page; ``verbose``: attributes with ``Replicas``."""
-        return listed(self._list(path, verbose))
+        return listed(self._list(path, verbose), "entries")
 
     def _list(self, path: str, verbose: bool) -> Generator[Entry, None, None]:
         base = path.rstrip("/")
@@ -49,13 +55,24 @@ class Catalogue:
             following = next_page(answer.headers.get("Link"), self._transport.url)
             page = None if following is None else Call("GET", following)
 
-    def find(self, path: str = "/", **conditions: Any) -> Iterator[FoundDirectory]:
+    def find(self, path: str = "/", **conditions: Any) -> Listing[FoundDirectory]:
         """The directories at and below a path that match conditions of metadata, as they are found.
 
         A condition is a value (``run=3``, ``particle="mu"``), ``operation|value`` (``run=">=|2"``, ``particle="in|e,mu"``),
-        or a list of those that all apply.
+        or a list of those that all apply. Those of directories count, not the metadata that files have of their own. A
+        directory that matches is counted with all below it, where others may match, too: ``total`` counts each file once.
         """
-        return listed(self._find(path, conditions))
+        return listed(self._find(path, conditions), "directories")
+
+    def total(self, path: str = "/", **conditions: Any) -> FoundDirectory:
+        """The number and bytes of the files in what ``find`` finds, each of them counted once."""
+        files = size = 0
+        above: Optional[str] = None
+        for found in self.find(path, **conditions):  # what is below a directory comes next after it
+            if above is None or not found.path.startswith(above):
+                above = f"{found.path.rstrip('/')}/"
+                files, size = files + found.files, size + found.size
+        return FoundDirectory(path, files, size)
 
     def _find(self, path: str, conditions: Conditions) -> Generator[FoundDirectory, None, None]:
         query = self._query(conditions)
@@ -92,9 +109,15 @@ class Catalogue:
         return dict(self._transport.json(call))
 
     def set_metadata(self, path: str, values: Conditions, *, replace: bool = False) -> None:
-        """Sets values of a directory; with ``replace`` the others go."""
+        """Sets values of a directory, which all below it inherit; with ``replace`` the others go."""
         method = "PUT" if replace else "PATCH"
-        self._transport.answer(Call(method, f"{_directory(path, root=True)}/metadata", json=dict(values)))
+        try:
+            self._transport.answer(Call(method, f"{_directory(path, root=True)}/metadata", json=dict(values)))
+        except NotFound as error:
+            if self._is_file(path):
+                detail = f"{path} is a file: use set_file_metadata"
+                raise NotFound(404, {**error.problem, "detail": detail}) from error
+            raise
 
     def file_metadata(self, path: str, *, inherited: bool = True) -> dict[str, Any]:
         """The values of a file, with those of its directories unless ``inherited`` is false."""
@@ -102,7 +125,10 @@ class Catalogue:
         return dict(self._transport.json(call))
 
     def set_file_metadata(self, path: str, values: Conditions, *, replace: bool = False) -> None:
-        """Sets values of a file; with ``replace`` the others go."""
+        """Sets values of a file; with ``replace`` the others go.
+
+        Only ``file_metadata`` reads them: ``find`` searches by the metadata of directories.
+        """
         method = "PUT" if replace else "PATCH"
         self._transport.answer(Call(method, f"{_file(path)}/metadata", json=dict(values)))
 
@@ -267,6 +293,76 @@ class Catalogue:
             return []
 
         return Content(self._transport, path, se, elements)
+
+    def move(self, old: str, new: str) -> None:
+        """Gives a file another path, with its attributes, replicas and metadata; a ``new`` that ends with ``/`` is a directory.
+
+        It is registered there, then removed here: what fails in between leaves both names, never none. Raises Conflict for a
+        path that is taken, and for a file whose bytes a storage element has by its path (``get`` and ``put`` move those);
+        Forbidden for a file of somebody else. Directories are moved by administrators (``gridgate admin catalogue move``).
+        """
+        if new.endswith("/"):
+            new += old.rpartition("/")[2]
+        entry = self._entry(old)
+        if self._is_file(new):
+            raise Conflict(409, {"code": "catalogue.exists", "detail": f"{new} is there already"})
+        replicas = entry.attributes.get("Replicas", {})
+        for se in replicas:
+            if self._has_address(old, se):
+                detail = f"{old} lies at {se} by its path: get it, and put it where it is to be"
+                raise Conflict(409, {"code": "catalogue.exists", "detail": detail})
+        metadata = self.file_metadata(old, inherited=False)
+        line = {
+            **{"kind": "file", "path": new, "size": entry.size},
+            **{member: entry.attributes[name] for name, member in MOVED.items() if entry.attributes[name] != ""},
+            "replicas": [{"se": se, **({"pfn": at["PFN"]} if at["PFN"] else {})} for se, at in replicas.items()],
+        }
+        headers = {"Content-Type": "application/x-ndjson"}
+        content = f"{json.dumps(line)}\n".encode()
+        answer = self._transport.answer(Call("POST", "/filecatalogue/bulk", content=content, headers=headers, again=True))
+        fault = parsed(answer.content.split(b"\n")[0])
+        if "status" in fault:
+            raise problem_with(fault["status"], {**fault, "detail": f"{new}: {fault.get('detail', '')}"})
+        if metadata:
+            self.set_file_metadata(new, metadata)
+        self.remove(old)
+
+    def _entry(self, path: str) -> Entry:
+        """A file with its replicas, which only the list of its directory has. Raises NotFound."""
+        try:
+            self.attributes(path)
+            for entry in self.list(path.rpartition("/")[0] or "/", verbose=True):
+                if entry.path == path and entry.kind == "file":
+                    return entry
+        except NotFound as error:
+            if self._is_directory(path):
+                raise NotFound(404, {**error.problem, "detail": f"{path} is a directory: only files are moved"}) from error
+            raise
+        raise NotFound(404, {"code": "catalogue.file-not-found", "detail": f"There is no file {path}"})
+
+    def _is_file(self, path: str) -> bool:
+        try:
+            self.attributes(path)
+        except NotFound:
+            return False
+        return True
+
+    def _is_directory(self, path: str) -> bool:
+        try:
+            self._transport.answer(Call("GET", _directory(path), {"limit": 1}))
+        except NotFound:
+            return False
+        return True
+
+    def _has_address(self, path: str, se: str) -> bool:
+        """Whether its bytes lie at a storage element where their address follows from the path."""
+        try:
+            self.access(path, se=se, seconds=1)
+        except ProblemError as error:
+            if error.status not in (400, 409):
+                raise
+            return False
+        return True
 
     def remove(self, path: str) -> None:
         """Takes a file out of the catalogue; bytes that came through the service are removed, too."""
