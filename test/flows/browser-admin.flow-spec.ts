@@ -9,7 +9,8 @@ import {
   startBrowser,
 } from '../support/browser.js';
 import { describeWith, has } from '../support/missing.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { StartedWorker } from '../support/started-worker.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const SECTIONS: [hash: string, heading: RegExp][] = [
   ['#/admin', /^Users$/],
@@ -18,6 +19,7 @@ const SECTIONS: [hash: string, heading: RegExp][] = [
   ['#/admin/applications', /^Applications$/],
   ['#/admin/keys', /^Signing keys$/],
   ['#/admin/sites', /^Sites$/],
+  ['#/admin/workers', /^Workers$/],
   ['#/admin/audit', /^Audit trail$/],
 ];
 
@@ -220,6 +222,53 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await page.goBack(); // a question does not outlive its page
     await page.getByRole('heading', { level: 2, name: 'Signing keys' }).waitFor();
     expect(await page.getByRole('dialog').count()).toBe(0);
+  });
+
+  it('adds a site and removes it, and shows, drains and removes its workers', async () => {
+    await open('#/admin/sites', /^Sites$/);
+    await page.getByLabel('Name').fill('DESK.demo');
+    await page.getByLabel('Processors').fill('64');
+    await page.getByLabel('Tags').fill('el9 !');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('alert').getByText('tags').first().waitFor();
+    expect(complaints.splice(0)).toEqual([expect.stringContaining('400')]);
+    await page.getByLabel('Tags').fill('el9');
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await said('DESK.demo is added.');
+    await page.getByRole('cell', { name: '64 processors, tags el9' }).waitFor();
+    await expectAccessible(page);
+    await open('#/admin/workers', /^Workers$/);
+    await page.getByText('There are none.').waitFor();
+    await expectAccessible(page);
+    const state = (id: string) =>
+      page.getByRole('row').filter({ hasText: id }).getByRole('cell').nth(2);
+    const become = (id: string, wanted: RegExp): Promise<void> =>
+      eventually(async () => {
+        await page.reload();
+        await page.getByRole('heading', { level: 2, name: 'Workers' }).waitFor();
+        return wanted.test(await state(id).innerText());
+      }, `a worker that is ${wanted}`);
+    const press = (id: string, name: RegExp): Promise<void> =>
+      page.getByRole('row').filter({ hasText: id }).getByRole('button', { name }).click();
+    const workers: StartedWorker[] = [];
+    try {
+      for (const which of [0, 1]) workers[which] = await StartedWorker.start(grid, 'DESK.demo');
+      const [first = '', second = ''] = workers.map(({ id }) => id);
+      await become(second, /^Active/);
+      await expectAccessible(page);
+      await press(second, /^Remove /);
+      await confirm('It is let in no more', 'Remove');
+      await become(second, /^Gone/);
+      await press(first, /^Drain /);
+      await confirm('no more jobs?', 'Drain');
+      await become(first, /^(Draining|Gone)/); // it has nothing to do, and ends
+    } finally {
+      for (const worker of workers) await worker.remove();
+    }
+    await open('#/admin/sites', /^Sites$/);
+    await page.getByRole('button', { name: 'Remove DESK.demo' }).click();
+    await confirm('Remove DESK.demo from the registry?', 'Remove');
+    await said('DESK.demo is removed.');
   });
 
   it('searches the audit trail', async () => {

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import {
@@ -169,6 +170,57 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
       );
       await page.goto(`${grid.url}/portal/#/arrays/no-number`);
       await page.getByRole('alert').getByText('No array has that number.').waitFor();
+    });
+  });
+
+  it('of an array, and lists of jobs, are saved as tables', async () => {
+    const texts = `echo "=$1,\\"a\\""; echo x`;
+    const { body } = await alice.post('/jobs?array=true', {
+      json: {
+        ...{ JobName: 'prints', Executable: '/bin/sh', Parameters: ['1', '2', 'quiet'] },
+        Arguments: ['-c', `[ "$1" = quiet ] || { ${texts}; }`, 'x', '%s'],
+      },
+    });
+    const jids = body.jids as number[];
+    await awaitFinal(alice, jids);
+    await inPage(`#/arrays/${body.arrayId}`, async (page) => {
+      const saved = async (button: string): Promise<[string, string]> => {
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: button }).click(),
+        ]);
+        const text = await readFile(await download.path(), 'utf8');
+        return [download.suggestedFilename(), text];
+      };
+      expect(await saved('Save outputs as CSV')).toEqual([
+        `array-${body.arrayId}.csv`,
+        [
+          'job,Arguments,status,std.out',
+          `${jids[0]},1,Done,"'=1,""a""\nx"`,
+          `${jids[1]},2,Done,"'=2,""a""\nx"`,
+          `${jids[2]},quiet,Done,`,
+          '',
+        ].join('\r\n'),
+      ]);
+      await page.goto(`${grid.url}/portal/#/jobs?name=prints`);
+      const [name, text] = await saved('Save these jobs as CSV');
+      const [head, ...rows] = text.split('\r\n');
+      expect([name, head?.split(',').slice(0, 4)]).toEqual([
+        'jobs.csv',
+        ['job', 'name', 'job group', 'status'],
+      ]);
+      expect(rows.map((row) => row.split(',').slice(0, 4))).toEqual([
+        ...[...jids].reverse().map((jid) => [String(jid), 'prints', '00000000', 'Done']),
+        [''],
+      ]);
+      await page.goto(`${grid.url}/portal/#/jobs`);
+      await page.getByRole('button', { name: 'Failed in the last day' }).click();
+      const since = page.getByRole('link', { name: /^Without since / });
+      await since.waitFor();
+      await expectAccessible(page);
+      await since.click();
+      await since.waitFor({ state: 'detached' });
+      expect(page.url()).not.toContain('from=');
     });
   });
 

@@ -118,7 +118,11 @@ class ArrayPage {
     const { client, signal } = this.input;
     const valuesOf = async (jobs: readonly JobResponse[]): ReturnType<Values> => {
       await this.learn(jobs);
-      return this.variedValues(jobs);
+      // Dots stand for what all have in common, which a table does not say.
+      return this.variedValues(jobs).map(([key, values]) => [
+        key,
+        values.map((value) => value.replaceAll(/^…|…$/g, '')),
+      ]);
     };
     const onStep = (read: number, of: number): void =>
       update(this.note, `Reading what ${count(read)} of ${count(of)} have printed …`);
