@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -239,6 +239,22 @@ describe('gridgate user and group', () => {
 });
 
 describe('gridgate for administrators', () => {
+  it('makes nothing where there is no service, but when it is told to', async () => {
+    const empty = join(home, 'empty');
+    for (const words of [['storage', 'list'], ['user', 'list'], ['admin', 'catalogue', 'verify']]) {
+      expect(await user.run(words, { GRID_HOME: empty })).toEqual(
+        refused(
+          `there is no Gridgate in ${empty}: this command works on the database of a service`,
+          'set GRID_HOME or DATABASE_URL',
+        ),
+      );
+    }
+    await expect(stat(empty)).rejects.toThrow('ENOENT');
+    const made = await user.run(['migrate'], { GRID_HOME: empty });
+    expect(made).toEqual(done('the database has the schema of this version\n'));
+    expect((await user.run(['storage', 'list'], { GRID_HOME: empty })).code).toBe(0);
+  });
+
   it('lists and shows every noun', async () => {
     const names = async (...words: string[]): Promise<string[]> =>
       (await admin(...words, '-o', 'name')).stdout.trimEnd().split('\n');
