@@ -18,7 +18,7 @@ export function isFinal(status: string): boolean {
 
 /** Jobs as people read them. */
 export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
-  return listOf(
+  const shown = listOf(
     { jobs },
     jobs,
     {
@@ -38,7 +38,18 @@ export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
       SUBMITTED: ({ times }) => times.submission,
     },
   );
+  const rows = jobs.map((job) => Object.values(CSV).map((cellOf) => cellOf(job)));
+  return { ...shown, csv: { heading: Object.keys(CSV), rows } };
 }
+
+/** The columns for spreadsheets; times are instants of ISO 8601. */
+const CSV: Record<string, (job: JobResponse) => unknown> = {
+  ...{ jid: ({ jid }) => jid, name: ({ name }) => name },
+  ...{ status: ({ status }) => status, minorStatus: ({ minorStatus }) => minorStatus },
+  ...{ exitCode: exitOf, jobGroup: ({ jobGroup }) => jobGroup, owner: ({ owner }) => owner },
+  ...{ site: ({ site }) => site, submitted: ({ times }) => times.submission },
+  ...{ started: ({ times }) => times.startExecution, ended: ({ times }) => times.endExecution },
+};
 
 function exitOf({ appStatus, status }: JobResponse): string {
   if (!isFinal(status)) return ''; // what is noted is of a run before
