@@ -102,17 +102,14 @@ export function commandsWith<C>(
   };
 }
 
-/** The option, of no name that could be given, by which a command with a program knows that `--` stands before it. */
-export const MEANT = 'isMeant';
-
 /** Options that stand behind a program are its own; behind any other word they are read on. */
 function leaveWordsOf(command: Command, isProgram: (word: string) => boolean): void {
   const parse = command.passThroughOptions().parseOptions.bind(command);
   command.parseOptions = (words) => {
     const { operands, unknown } = parse(words);
-    // Behind `--` every word is meant as it stands.
+    // Behind `--` every word is meant as it stands: the command finds that among its options.
     const isMeant = words[words.length - operands.length - 1] === '--';
-    command.setOptionValue(MEANT, isMeant);
+    command.setOptionValue('isMeant', isMeant);
     const [first, ...others] = operands;
     if (first === undefined || unknown.length > 0 || isProgram(first)) return { operands, unknown };
     command.passThroughOptions(false);

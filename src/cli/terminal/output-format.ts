@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { csvText, stringifyJson } from '#src/kernel/index.js';
+import { csvText, stringifyJson, type CsvCell } from '#src/kernel/index.js';
 import { mayColour, painted } from './colour.js';
 import type { CommandError } from './command-error.js';
 import {
@@ -32,7 +32,7 @@ export interface Shown {
   lines?: readonly string[];
   table?: { heading: readonly string[]; rows: readonly string[][]; wide: number };
   /** For spreadsheets, of commands that offer it. */
-  csv?: { heading: readonly string[]; rows: readonly (readonly unknown[])[] };
+  csv?: { heading: readonly string[]; rows: readonly (readonly CsvCell[])[] };
   /** Told on standard error, once it is printed. */
   notes?: readonly string[];
   /** How the command ends, once it is printed. */

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobListResponse, JobResponse, ListJobsQuery } from '#src/client/index.js';
+import type { CsvCell } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { isForPrograms, listOf, type Printing, type Shown } from '../terminal/output-format.js';
 import { durationText, tell } from '../terminal/output.js';
@@ -43,7 +44,7 @@ export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
 }
 
 /** The columns for spreadsheets; times are instants of ISO 8601. */
-const CSV: Record<string, (job: JobResponse) => unknown> = {
+const CSV: Record<string, (job: JobResponse) => CsvCell> = {
   ...{ jid: ({ jid }) => jid, name: ({ name }) => name },
   ...{ status: ({ status }) => status, minorStatus: ({ minorStatus }) => minorStatus },
   ...{ exitCode: exitOf, jobGroup: ({ jobGroup }) => jobGroup, owner: ({ owner }) => owner },

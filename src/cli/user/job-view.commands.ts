@@ -11,6 +11,7 @@ import {
   type JobResponse,
   type JobShareResponse,
   type JobTimelineResponse,
+  type JobUsageResponse,
   type JobUsageRow,
   type ReportJobUsageQuery,
   type ShowJobTimelineQuery,
@@ -27,6 +28,7 @@ import { isFinal } from './job-listing.js';
 import { FILTER_OPTIONS, stateOf } from './job-filter.js';
 import { readLogs } from './job-logs.js';
 import { onGrid } from './on-grid.js';
+import { claimsOf } from './token-claims.js';
 
 const AT_ONCE = 8;
 const KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site'] as const;
@@ -221,7 +223,8 @@ export const jobReportCommands: Command[] = [
       ['--site <name>', 'only runs at this site'],
       ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
     ],
-    show: async ({ client }, { from, to, by, group, owner, site, csv }) => {
+    show: async (grid, { from, to, by, group, owner, site, csv }) => {
+      const { client } = grid;
       const query: ReportJobUsageQuery = given({ from, to, by, group, owner, site });
       if (csv) {
         const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
@@ -233,9 +236,7 @@ export const jobReportCommands: Command[] = [
       const keys = KEYS.filter((key) => value.rows.some((row) => row[key] !== undefined));
       const first = Object.fromEntries(keys.map((key) => [key.toUpperCase(), key]));
       const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
-      const nothing = [`no run is found from ${value.from} to ${value.to}`];
-      if (group !== undefined) nothing.push(OF_PEOPLE);
-      const notes = value.rows.length === 0 ? nothing : [];
+      const notes = value.rows.length === 0 ? await noRuns(grid, value, group) : [];
       return { ...listOf(value, value.rows, { ...first, ...USAGE }), names, notes };
     },
   }),
@@ -274,8 +275,22 @@ function timelineOf({ from, step, series }: JobTimelineResponse): string[] {
   return table(['TIME', ...columns.map((column) => column.toUpperCase())], rows);
 }
 
-const OF_PEOPLE =
-  '--group is the group of people, such as grid_user; job groups are not counted apart';
+/** That nothing was found, and what a group is, where it is not that of the login. */
+async function noRuns(
+  grid: GridConnection,
+  { from, to }: JobUsageResponse,
+  group: string | undefined,
+): Promise<string[]> {
+  const { group: own } = claimsOf(await grid.accessToken());
+  const isOther = group !== undefined && group !== own;
+  return [
+    `no run is found from ${from} to ${to}`,
+    ...(isOther
+      ? [`--group is the group of people, such as ${own}; job groups are not counted apart`]
+      : []),
+  ];
+}
+
 const USAGE: Columns<JobUsageRow> = {
   RUNS: 'runs',
   DONE: 'done',

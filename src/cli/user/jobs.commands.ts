@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { JobResponse } from '#src/client/index.js';
-import { group, MEANT, type OptionsOf } from '../terminal/command.js';
+import { group, type OptionsOf } from '../terminal/command.js';
 import { confirm } from '../terminal/ask.js';
 import { CommandError } from '../terminal/command-error.js';
 import { isForPrograms, type Printing, type Shown } from '../terminal/output-format.js';
@@ -43,7 +43,7 @@ const SUBMIT_OPTIONS = [
   ['-y, --yes', `do not ask before a sweep of more than ${MANY} jobs`],
   ...JOB_OPTION_ROWS,
 ] as const;
-type SubmitOptions = OptionsOf<typeof SUBMIT_OPTIONS> & Printing & { [MEANT]?: boolean };
+type SubmitOptions = OptionsOf<typeof SUBMIT_OPTIONS> & Printing & { isMeant?: boolean };
 
 const DIRECTORY = [
   '-C, --directory <path>',

@@ -142,7 +142,7 @@ const MODULE = /^(module(?=\s+[a-z])|ml(?=\s+[\w.+/-]+(?:\s|$)))/;
 
 function remarkOf(word: string): string {
   const instead = INSTEAD[word];
-  if (/^m/.test(word)) {
+  if (word.startsWith('m')) {
     return `${word} is there only where the site has it: --tag or --site names such a site, --file sends what the script needs`;
   }
   const of = word.startsWith('SLURM_')
