@@ -146,9 +146,8 @@ describe('gridgate catalogue, for users', () => {
       stderr:
         '`find` does not search metadata that files have of their own: set it at their directory\n',
     });
-    expect((await gridgate('catalogue', 'meta', `${path}/h`)).stdout).toMatch(
-      /\nnote +x\nrun +7\n$/,
-    );
+    const own = await gridgate('catalogue', 'meta', `${path}/h`, '--json');
+    expect(JSON.parse(own.stdout)).toEqual({ note: 'x', run: 7 });
     expect((await gridgate('catalogue', 'rm', `${path}/h`)).code).toBe(0);
     expect((await gridgate('catalogue', 'fields')).stdout).toMatch(/\nenergy +int\n/);
     expect(await gridgate('catalogue', 'rm', '-d', path)).toEqual(done(`${path} removed\n`));
