@@ -10,6 +10,7 @@ import { jobReportCommands, jobViewCommands } from './user/job-view.commands.js'
 import { chooseLogin } from './user/login-file.js';
 import { loginCommands } from './user/login.commands.js';
 import { runJobCommand } from './user/run.command.js';
+import { shortOptionHint } from './user/script/job-options.js';
 import { webhookCommand } from './user/webhook.commands.js';
 
 /** Commands of one heading of the help. */
@@ -78,8 +79,17 @@ function usageFault(text: string, path: string): string {
   const [fault = '', nearest] = text.trim().split('\n');
   const meant = /^\(Did you mean (.+)\?\)$/.exec(nearest ?? '')?.[1];
   const hint =
-    meant === undefined ? `\`${path} --help\` shows what there is` : `did you mean ${meant}?`;
+    slurmHint(fault, path) ??
+    (meant === undefined ? `\`${path} --help\` shows what there is` : `did you mean ${meant}?`);
   return `gridgate: ${fault.replace(/^error: /, '')}\nhint: ${hint}\n`;
+}
+
+/** The hint for a short option of sbatch that stands on the command line. */
+function slurmHint(fault: string, path: string): string | undefined {
+  if (!/ (?:submit|run)$/.test(path)) return undefined;
+  const [, unknown] = /unknown option '(-[a-zA-Z][^']*)'/.exec(fault) ?? [];
+  const isFormat = fault.includes("option '-o, --output <format>' argument");
+  return isFormat ? shortOptionHint('-o') : unknown && shortOptionHint(unknown);
 }
 
 function loginProfile(): Option {

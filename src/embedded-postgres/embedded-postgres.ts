@@ -8,7 +8,7 @@ import {
   openHome,
   type ProcessLock,
 } from '#src/runtime/index.js';
-import { EMBEDDED_USER, ensureCluster } from './postgres-cluster.js';
+import { EMBEDDED_USER, ensureCluster, versionOf } from './postgres-cluster.js';
 import { EmbeddedPostgresError } from './postgres-error.js';
 import {
   chooseLayout,
@@ -121,6 +121,13 @@ export async function runningEmbeddedPostgres(options: {
   const file = readPostmasterFile(data);
   if (!file?.isReady || !postgresProcesses(data).includes(file.pid)) return undefined;
   return connectionAt(file.socketDirectory, await readPassword(postgresHome));
+}
+
+/** Whether that GRID_HOME has a whole database, which a start would take as it is. Changes nothing. */
+export async function hasEmbeddedPostgres(options: { home: string }): Promise<boolean> {
+  const postgresHome = await realpath(join(options.home, 'postgres')).catch(() => undefined);
+  if (postgresHome === undefined) return false;
+  return (await versionOf(await dataDirectory(await recordedBase(postgresHome)))) !== undefined;
 }
 
 function connectionAt(host: string, password: string | undefined): EmbeddedConnection {

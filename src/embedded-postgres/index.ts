@@ -1,1 +1,5 @@
-export { runningEmbeddedPostgres, startEmbeddedPostgres } from './embedded-postgres.js';
+export {
+  hasEmbeddedPostgres,
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from './embedded-postgres.js';

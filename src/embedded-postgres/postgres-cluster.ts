@@ -57,7 +57,7 @@ export async function ensureCluster(
 }
 
 /** Major version of a whole data directory; undefined when there is none or it is not whole. */
-async function versionOf(data: string): Promise<string | undefined> {
+export async function versionOf(data: string): Promise<string | undefined> {
   try {
     await stat(join(data, 'global', 'pg_control'));
     return (await readFile(join(data, 'PG_VERSION'), 'utf8')).trim() || undefined;

@@ -1,5 +1,6 @@
 export { AddressList, callerNetwork } from './address-list.js';
 export { DAY, INSTANT, readTime, type TimeSpan } from './iso-time.js';
+export { csvText, type CsvCell } from './csv.js';
 export { ByteBuffer } from './byte-buffer.js';
 export { BoundedQueue, BoundedQueues, type QueueBounds } from './bounded-queue.js';
 export { currentCaller, runFor, runForAll, type Caller } from './caller.js';

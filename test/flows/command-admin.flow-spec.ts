@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -24,6 +24,11 @@ afterAll(async () => {
 const gridgate = (...words: string[]): Promise<Ended> => user.run(words);
 const admin = (...words: string[]): Promise<Ended> =>
   user.run(words, { GRID_HOME: grid.home, DATABASE_URL: grid.database.url });
+const removed = (path: string): Ended => ({
+  ...{ code: 0, stdout: `${path} removed\n` },
+  stderr:
+    'what came through the service is deleted where it lies, an hour after it was registered at the earliest (not where the storage element keeps all); what was only registered stays\n',
+});
 const done = (stdout: string): Ended => ({ code: 0, stdout, stderr: '' });
 const refused = (text: string, hint?: string): Ended => ({
   ...{ code: 2, stdout: '' },
@@ -88,11 +93,14 @@ describe('gridgate catalogue, for users', () => {
     expect((await gridgate('catalogue', 'meta', `${path}/g`)).stdout).toMatch(
       /^FIELD +VALUE\nbig +1e999\nnote +first\n$/,
     );
+    expect((await gridgate('catalogue', 'replicas', `${path}/g`)).stdout).toMatch(
+      /^STORAGE ELEMENT +STATUS +PFN\nSE-A +\S+ +\(by its path\)\n$/,
+    );
     expect((await gridgate('catalogue', 'stat', `${path}/f`)).code).toBe(2);
     expect(await gridgate('catalogue', 'mv', `${path}/g`, `${path}/g`)).toEqual(
       refused(`${path}/g and ${path}/g are the same`),
     );
-    expect(await gridgate('catalogue', 'rm', `${path}/g`)).toEqual(done(`${path}/g removed\n`));
+    expect(await gridgate('catalogue', 'rm', `${path}/g`)).toEqual(removed(`${path}/g`));
   });
 
   it('moves the file of another person only when that may stay its owner, or as one of its own', async () => {
@@ -111,7 +119,7 @@ describe('gridgate catalogue, for users', () => {
     expect(own).toEqual(done(`${from} is now ${to}\n`));
     const { stdout } = await gridgate('catalogue', 'stat', to, '-o', 'json');
     expect(JSON.parse(stdout)).toMatchObject({ Size: 3, Owner: 'alice', Mode: 0o640 });
-    expect(await gridgate('catalogue', 'rm', to)).toEqual(done(`${to} removed\n`));
+    expect(await gridgate('catalogue', 'rm', to)).toEqual(removed(to));
   });
 
   it('sets and shows metadata, and finds by it', async () => {
@@ -120,6 +128,27 @@ describe('gridgate catalogue, for users', () => {
     expect(await gridgate('catalogue', 'find', '/vo', 'energy=777', '-o', 'name')).toEqual(
       done(`${path}\n`),
     );
+    const none = await gridgate('find', '/vo', 'energy=778');
+    expect([none.code, none.stderr]).toEqual([
+      0,
+      'no directory below /vo has energy=778 (metadata that files have of their own is not searched: set it at their directory)\n',
+    ]);
+    const overlapping = await gridgate('find', '/vo/a', 'particle=e');
+    expect(overlapping.stderr).toMatch(
+      /^a row counts the rows below it, too: together \d+ files of \d+ bytes\n$/,
+    );
+    const [, whole = ''] = overlapping.stdout.split('\n');
+    const [files = '', bytes = ''] = whole.split(/ +/);
+    expect(overlapping.stderr).toContain(` ${files} files of ${bytes} bytes\n`);
+    const put = ['catalogue', 'put', `${path}/h`, '--size', '1', '--meta', 'note=x'];
+    expect(await gridgate(...put, '--meta', 'run=7')).toEqual({
+      ...{ code: 0, stdout: `${path}/h registered\n` },
+      stderr:
+        '`find` does not search metadata that files have of their own: set it at their directory\n',
+    });
+    const own = await gridgate('catalogue', 'meta', `${path}/h`, '--json');
+    expect(JSON.parse(own.stdout)).toEqual({ note: 'x', run: 7 });
+    expect((await gridgate('catalogue', 'rm', `${path}/h`)).code).toBe(0);
     expect((await gridgate('catalogue', 'fields')).stdout).toMatch(/\nenergy +int\n/);
     expect(await gridgate('catalogue', 'rm', '-d', path)).toEqual(done(`${path} removed\n`));
     expect(await gridgate('catalogue', 'put', path)).toEqual(
@@ -239,6 +268,26 @@ describe('gridgate user and group', () => {
 });
 
 describe('gridgate for administrators', () => {
+  it('makes nothing where there is no service, but when it is told to', async () => {
+    const empty = join(home, 'empty');
+    for (const words of [
+      ['storage', 'list'],
+      ['user', 'list'],
+      ['admin', 'catalogue', 'verify'],
+    ]) {
+      expect(await user.run(words, { GRID_HOME: empty })).toEqual(
+        refused(
+          `there is no Gridgate in ${empty}: this command works on the database of a service`,
+          'set GRID_HOME or DATABASE_URL',
+        ),
+      );
+    }
+    await expect(stat(empty)).rejects.toThrow('ENOENT');
+    const made = await user.run(['migrate'], { GRID_HOME: empty });
+    expect(made).toEqual(done('the database has the schema of this version\n'));
+    expect((await user.run(['storage', 'list'], { GRID_HOME: empty })).code).toBe(0);
+  });
+
   it('lists and shows every noun', async () => {
     const names = async (...words: string[]): Promise<string[]> =>
       (await admin(...words, '-o', 'name')).stdout.trimEnd().split('\n');

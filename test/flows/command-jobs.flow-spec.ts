@@ -310,8 +310,8 @@ describe('gridgate submit of a script', () => {
     expect(stderr.trimEnd().split('\n')).toEqual([
       'warning: slurm.sh line 2: #SBATCH lines are not read: write #GRID',
       'warning: slurm.sh line 5: #GRID is read above the first command only',
-      "warning: slurm.sh line 3: SLURM_SUBMIT_DIR is Slurm's, at other sites nothing stands there: a job begins in its own directory, HOME",
-      "warning: slurm.sh line 4: srun is Slurm's, at other sites there is no such command: call the program itself",
+      'warning: slurm.sh line 3: the script uses SLURM_SUBMIT_DIR, which only a site with Slurm sets: a job begins in a directory of its own, $HOME',
+      'warning: slurm.sh line 4: srun is there only where the site has Slurm: call the program itself',
       'warning: count.sh lies here and does not go along: --file count.sh sends it',
       'warning: table.csv lies here and does not go along: --file table.csv sends it',
       'warning: --wait goes to slurm.sh: options of submit stand before it',

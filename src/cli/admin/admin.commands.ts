@@ -4,7 +4,7 @@ import { say } from '../terminal/output.js';
 import { auditCommand } from './audit.command.js';
 import { catalogueCommand } from './catalogue.command.js';
 import { clientCommand } from './client.command.js';
-import { context, onService } from './context.js';
+import { closeContexts, onNewService } from './context.js';
 import { doctorCommand } from './doctor.command.js';
 import { groupCommand, userCommand } from './members.commands.js';
 import { registryCommand, siteCommand } from './registry.commands.js';
@@ -25,7 +25,7 @@ const commands = [
       await new Promise(() => undefined); // main.js ends the process
     },
   }),
-  onService('migrate', 'bring the database to the schema of this version', {
+  onNewService('migrate', 'bring the database to the schema of this version', {
     run: async (service) => {
       await service.application(); // connecting migrates
       say('the database has the schema of this version');
@@ -49,5 +49,5 @@ const commands = [
 export function adminCommands(): AdminCommands {
   const all = 'all commands for administrators; `admin catalogue` works on the database';
   const admin = group('admin', all, [...commands, catalogueCommand]);
-  return { commands: [...commands, admin], close: () => context.close() };
+  return { commands: [...commands, admin], close: closeContexts };
 }

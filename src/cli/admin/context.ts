@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import type { INestApplicationContext, Type } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
 import { AppModule } from '../../app.module.js';
-import { runningEmbeddedPostgres, startEmbeddedPostgres } from '../../embedded-postgres/index.js';
+import {
+  hasEmbeddedPostgres,
+  runningEmbeddedPostgres,
+  startEmbeddedPostgres,
+} from '../../embedded-postgres/index.js';
 import {
   configuredDatabase,
   readConfig,
@@ -15,6 +19,7 @@ import { openTls } from '#src/http/index.js';
 import { createLogger, createFileLogger, openHome } from '#src/runtime/index.js';
 import { createRuntime } from '../../app/runtime.js';
 import { commandsWith } from '../terminal/command.js';
+import { CommandError } from '../terminal/command-error.js';
 
 /**
  * What administrator commands work with: the configuration, and the application's services on the same database as
@@ -24,6 +29,9 @@ export class CliContext {
   private readonly opened: (() => Promise<unknown>)[] = [];
   private app: Promise<INestApplicationContext> | undefined;
   private read: Config | undefined;
+
+  /** `mayMake`: where there is no database, the command makes one. */
+  constructor(private readonly mayMake = false) {}
 
   /** The configuration of the environment. Throws ConfigurationFault. */
   get config(): Config {
@@ -50,8 +58,8 @@ export class CliContext {
     const logger = createLogger(
       process.env['GRID_LOG_LEVEL'] === undefined ? 'error' : config.logLevel,
     );
+    const connection = await this.connection(); // first: without a database nothing is made
     const home = await openHome(config.homePath);
-    const connection = await this.connection();
     // Commands say on the terminal what they do; their audit trail is a file.
     const trail = {
       logger: createFileLogger(join(home.logs, 'audit.log')),
@@ -66,21 +74,37 @@ export class CliContext {
     return NestFactory.create(module, { logger: false, bodyParser: false, abortOnError: false });
   }
 
-  /** How to reach the database: the one that is named, or the embedded one, started for the command when none runs. */
+  /**
+   * How to reach the database: the one that is named, or the embedded one, started for the command when none runs. Throws CommandError
+   * where there is none.
+   */
   async connection(): Promise<DatabaseConnection> {
     const { homePath } = this.config;
     const configured = configuredDatabase(this.config);
     if (configured !== undefined) return configured;
     const running = await runningEmbeddedPostgres({ home: homePath });
     if (running) return running;
+    if (!this.mayMake && !(await hasEmbeddedPostgres({ home: homePath }))) {
+      const text = `there is no Gridgate in ${homePath}: this command works on the database of a service`;
+      throw new CommandError(text, 2, 'set GRID_HOME or DATABASE_URL');
+    }
     const postgres = await startEmbeddedPostgres({ home: homePath });
     this.opened.push(() => postgres.stop());
     return postgres.connection;
   }
 }
 
-/** What the commands of this process share. */
-export const context = new CliContext();
+const shared = new CliContext();
+const maker = new CliContext(true);
+
+/** Ends what the commands of this process have opened. */
+export async function closeContexts(): Promise<void> {
+  await shared.close();
+  await maker.close();
+}
 
 /** A command on the database of the service. */
-export const onService = commandsWith<CliContext>((work) => work(context));
+export const onService = commandsWith<CliContext>((work) => work(shared));
+
+/** The same for what is done before the first start: it makes the embedded database where there is none. */
+export const onNewService = commandsWith<CliContext>((work) => work(maker));

@@ -14,7 +14,7 @@ import { CommandError } from '../terminal/command-error.js';
 import { listOf, type Shown } from '../terminal/output-format.js';
 import { emit } from '../terminal/output.js';
 import { pairOf, readText } from '../terminal/reading.js';
-import { onService, type CliContext } from './context.js';
+import { onNewService, onService, type CliContext } from './context.js';
 import { siteSecretCommand } from './worker.commands.js';
 import { changeRegistry, differenceOf } from './registry-change.js';
 
@@ -44,7 +44,7 @@ export const registryCommand = group('registry', 'who exists, as one YAML file',
       return differenceOf(service, (loader) => loader.check(text), file);
     },
   }),
-  onService('load', 'make the registry what the file says and print the difference', {
+  onNewService('load', 'make the registry what the file says and print the difference', {
     args: [FILE],
     show: async (service, file) => {
       const text = await readText(file);

@@ -65,6 +65,8 @@ export interface Row<C, A extends readonly ArgumentRow[], O extends readonly Opt
   options?: O;
   /** Whether the first word that is no option is a program, so that all that follows are its own words. */
   isProgram?: (word: string) => boolean;
+  /** What it shows has a form for spreadsheets: `-o csv`. */
+  hasCsv?: true;
   show?: (...input: [C, ...ArgumentsOf<A>, OptionsOf<O> & Printing]) => Promise<Shown | undefined>;
   run?: (...input: [C, ...ArgumentsOf<A>, OptionsOf<O>]) => Promise<void>;
 }
@@ -77,11 +79,15 @@ export function commandsWith<C>(
   description: string,
   row: Row<C, A, O>,
 ) => Command {
-  return (name, description, { aliases = [], args = [], options = [], isProgram, show, run }) => {
+  return (
+    name,
+    description,
+    { aliases = [], args = [], options = [], isProgram, hasCsv, show, run },
+  ) => {
     const command = new Command(name).description(description).aliases(aliases);
     for (const row of args) addArgument(command, row);
     for (const row of options) command.addOption(optionOf(row));
-    if (show) for (const option of printing()) command.addOption(option);
+    if (show) for (const option of printing(hasCsv)) command.addOption(option);
     if (isProgram) leaveWordsOf(command, isProgram);
     const repeated = options.filter(([, , more]) => more?.repeated).map(([flags]) => flags);
     const names = repeated.map((flags) => new Option(flags).attributeName());
@@ -101,6 +107,9 @@ function leaveWordsOf(command: Command, isProgram: (word: string) => boolean): v
   const parse = command.passThroughOptions().parseOptions.bind(command);
   command.parseOptions = (words) => {
     const { operands, unknown } = parse(words);
+    // Behind `--` every word is meant as it stands: the command finds that among its options.
+    const isMeant = words[words.length - operands.length - 1] === '--';
+    command.setOptionValue('isMeant', isMeant);
     const [first, ...others] = operands;
     if (first === undefined || unknown.length > 0 || isProgram(first)) return { operands, unknown };
     command.passThroughOptions(false);

@@ -1,14 +1,25 @@
 import { Option } from 'commander';
-import { stringifyJson } from '#src/kernel/index.js';
+import { csvText, stringifyJson, type CsvCell } from '#src/kernel/index.js';
 import { mayColour, painted } from './colour.js';
 import type { CommandError } from './command-error.js';
-import { emit, emitName, jsonText, printable, say, tableCells, tell } from './output.js';
+import {
+  emit,
+  emitName,
+  jsonText,
+  printable,
+  printableLines,
+  say,
+  tableCells,
+  tell,
+} from './output.js';
 
 const FORMATS = ['table', 'wide', 'json', 'yaml', 'name'] as const;
+/** Of lists that people take into spreadsheets. */
+const WITH_CSV = [...FORMATS, 'csv'] as const;
 
 /** How a command is asked to print. */
 export interface Printing {
-  output: (typeof FORMATS)[number];
+  output: (typeof WITH_CSV)[number];
 }
 
 /** What a command has to show. */
@@ -20,6 +31,8 @@ export interface Shown {
   /** For people: lines, or a table whose last `wide` columns only `-o wide` shows. */
   lines?: readonly string[];
   table?: { heading: readonly string[]; rows: readonly string[][]; wide: number };
+  /** For spreadsheets, of commands that offer it. */
+  csv?: { heading: readonly string[]; rows: readonly (readonly CsvCell[])[] };
   /** Told on standard error, once it is printed. */
   notes?: readonly string[];
   /** How the command ends, once it is printed. */
@@ -29,10 +42,12 @@ export interface Shown {
 /** Columns by their headings: the member, or what is shown of an item. */
 export type Columns<T> = Record<string, (keyof T & string) | ((item: T) => unknown)>;
 
-/** `-o table|wide|json|yaml|name`, and `--json`, which is the same as `-o json`. */
-export function printing(): Option[] {
+/** `-o table|wide|json|yaml|name`, for some `csv`, too, and `--json`, which is the same as `-o json`. */
+export function printing(hasCsv = false): Option[] {
   return [
-    new Option('-o, --output <format>', 'how to print').choices(FORMATS).default('table'),
+    new Option('-o, --output <format>', 'how to print')
+      .choices(hasCsv ? WITH_CSV : FORMATS)
+      .default('table'),
     new Option('--json', 'the same as -o json').implies({ output: 'json' }),
   ];
 }
@@ -85,7 +100,7 @@ export function textOf(value: unknown): string {
 
 /** Writes what is shown in the format that was asked for. Throws its fault. */
 export async function print({ output }: Printing, shown: Shown): Promise<void> {
-  const { value, names = [], lines = [], table, notes = [], fault } = shown;
+  const { value, names = [], lines = [], table, csv, notes = [], fault } = shown;
   if (output === 'json') {
     emit(jsonText(value, 2));
   } else if (output === 'yaml') {
@@ -93,6 +108,9 @@ export async function print({ output }: Printing, shown: Shown): Promise<void> {
     emit(yamlText(value));
   } else if (output === 'name') {
     names.forEach(emitName);
+  } else if (output === 'csv') {
+    const text = csvText(csv?.heading ?? [], csv?.rows ?? []);
+    process.stdout.write(printableLines(text, process.stdout.isTTY));
   } else {
     lines.forEach(say);
     if (table) sayTable(table, output === 'wide');

@@ -60,13 +60,13 @@ export interface UploadOptions {
   guid: string | undefined;
 }
 
-/** Writes a file to a storage element and registers it. */
+/** Writes a file to a storage element and registers it; answers its path. */
 export async function upload(
   grid: GridConnection,
   file: string,
   wanted: string,
   { se, ca, mode, guid }: UploadOptions,
-): Promise<void> {
+): Promise<string> {
   const path = wanted.endsWith('/') ? `${wanted}${basename(file)}` : wanted;
   const { size, adler32, sha256, md5 } = await sumsOf(file);
   const [place] = await grid.client.accessFiles({
@@ -75,7 +75,7 @@ export async function upload(
     ...{ seconds: Math.min(3_600, 900 + Math.ceil(size / SLOW_BYTES)) },
     ...(se !== undefined && { se }),
   });
-  if (!place) return;
+  if (!place) return path;
   const checksum =
     place.presigned !== undefined && size > MOST_READ_BYTES
       ? { Checksum: md5, ChecksumType: 'MD5' }
@@ -91,6 +91,7 @@ export async function upload(
     throw refused && error instanceof GridError ? refused : error;
   }
   say(`${file} is ${path} at ${place.se}`);
+  return path;
 }
 
 async function sumsOf(file: string): Promise<Awaited<ReturnType<typeof digestsOf>>> {

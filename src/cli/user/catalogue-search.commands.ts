@@ -92,13 +92,45 @@ async function search(
 ): Promise<Shown | undefined> {
   const isPath = words[0]?.startsWith('/') ?? false;
   const path = isPath ? (words[0] ?? '/') : '/';
-  const conditions = await conditionsOf(grid, isPath ? words.slice(1) : words);
+  const wanted = isPath ? words.slice(1) : words;
+  const conditions = await conditionsOf(grid, wanted);
   const directories: FoundDirectory[] = [];
+  let isFound = false;
   for await (const found of grid.client.findDirectories(path, conditions)) {
+    isFound = true;
     if (!printedAlone(options, found, found.path)) directories.push(found);
   }
-  if (isPrintedAlone(options)) return undefined;
-  return listOf({ directories }, directories, { FILES: 'files', BYTES: 'size', DIRECTORY: 'path' });
+  const nothing = isFound ? [] : [nothingFound(path, wanted)];
+  if (isPrintedAlone(options)) {
+    nothing.forEach(tell);
+    return undefined;
+  }
+  const shown = listOf({ directories }, directories, {
+    ...{ FILES: 'files', BYTES: 'size', DIRECTORY: 'path' },
+  });
+  return { ...shown, notes: [...nothing, ...overlapOf(directories)] };
+}
+
+function nothingFound(path: string, conditions: readonly string[]): string {
+  if (conditions.length === 0) return `no directory below ${path}`;
+  const own = 'metadata that files have of their own is not searched: set it at their directory';
+  return `no directory below ${path} has ${conditions.join(' ')} (${own})`;
+}
+
+/** What all directories have together, where one lies in another, whose row counts it, too. */
+function overlapOf(directories: readonly FoundDirectory[]): string[] {
+  const found = new Set(directories.map(({ path }) => path));
+  const isInside = (path: string): boolean => {
+    if (path === '/') return false;
+    const above = path.slice(0, path.lastIndexOf('/')) || '/';
+    return found.has(above) || isInside(above);
+  };
+  const outer = directories.filter(({ path }) => !isInside(path));
+  if (outer.length === directories.length) return [];
+  const sum = (of: 'files' | 'size'): bigint =>
+    outer.reduce((total, one) => total + BigInt(one[of]), 0n);
+  const text = `a row counts the rows below it, too: together ${sum('files')} files of ${sum('size')} bytes`;
+  return [text];
 }
 
 /** For JSON and names a line each is printed as it comes, for there may be a million. */

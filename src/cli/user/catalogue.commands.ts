@@ -14,7 +14,7 @@ import { stringifyJson } from '#src/kernel/index.js';
 import { group, type OptionsOf } from '../terminal/command.js';
 import { CommandError } from '../terminal/command-error.js';
 import { listOf, thing } from '../terminal/output-format.js';
-import { say } from '../terminal/output.js';
+import { say, tell } from '../terminal/output.js';
 import { bytes, given, metadataOf, octal, unreadable } from '../terminal/reading.js';
 import { Adler32 } from '#src/storage-client/index.js';
 import { contentCommands, STORAGE_CA, upload } from './catalogue-content.commands.js';
@@ -40,8 +40,15 @@ const PUT_OPTIONS = [
     '--se <name>',
     'of a file that is uploaded: storage element; by default the first that takes it',
   ],
+  ['--meta <key=value>', 'metadata of the file, set when it is there', { repeated: true }],
   STORAGE_CA,
 ] as const;
+
+/** `find` gives directories. */
+const NOT_FOUND_BY =
+  '`find` does not search metadata that files have of their own: set it at their directory';
+const REMOVED =
+  'what came through the service is deleted where it lies, an hour after it was registered at the earliest (not where the storage element keeps all); what was only registered stays';
 
 const fileCommands: Command[] = [
   onGrid('stat', 'what the catalogue knows of a file', {
@@ -59,7 +66,7 @@ const fileCommands: Command[] = [
       return listOf(replicas, Object.entries(replicas), {
         'STORAGE ELEMENT': ([se]) => se,
         STATUS: ([, { Status }]) => Status,
-        PFN: ([, { PFN }]) => PFN,
+        PFN: ([, { PFN }]) => (PFN === '' ? '(by its path)' : PFN),
       });
     },
   }),
@@ -70,14 +77,11 @@ const fileCommands: Command[] = [
     ],
     options: PUT_OPTIONS,
     run: async (grid, path, target, options) => {
-      const { client } = grid;
-      if (target !== undefined) {
-        refuseDescribed(options);
-        await upload(grid, path, target, options);
-        return;
-      }
-      const answer = await client.registerFile(encodePath(path), await registration(options));
-      say(`${path} ${answer.created ? 'registered' : 'was registered already'}`);
+      const values = Object.fromEntries(options.meta.map(metadataOf));
+      const file = await put(grid, { path, target }, options);
+      if (options.meta.length === 0) return;
+      await grid.client.mergeFileMetadata(encodePath(file), values);
+      tell(NOT_FOUND_BY);
     },
   }),
   onGrid('rm', 'remove files from the catalogue, or empty directories with -d', {
@@ -89,6 +93,7 @@ const fileCommands: Command[] = [
         await (directory ? client.deleteDirectory(encoded) : client.deleteFile(encoded));
         say(`${path} removed`);
       }
+      if (!directory) tell(REMOVED);
     },
   }),
   onGrid('mv', 'give a file another path (whole directories: admin catalogue move)', {
@@ -110,6 +115,21 @@ const fileCommands: Command[] = [
     },
   }),
 ];
+
+/** Answers the path in the catalogue. */
+async function put(
+  grid: GridConnection,
+  { path, target }: { path: string; target: string | undefined },
+  options: OptionsOf<typeof PUT_OPTIONS>,
+): Promise<string> {
+  if (target !== undefined) {
+    refuseDescribed(options);
+    return upload(grid, path, target, options);
+  }
+  const { created } = await grid.client.registerFile(encodePath(path), await registration(options));
+  say(`${path} ${created ? 'registered' : 'was registered already'}`);
+  return path;
+}
 
 /** What is uploaded describes itself. */
 function refuseDescribed(options: OptionsOf<typeof PUT_OPTIONS>): void {
@@ -184,7 +204,8 @@ const metadataCommands: Command[] = [
       }
       const merge = isFile ? 'mergeFileMetadata' : 'mergeDirectoryMetadata';
       const values = Object.fromEntries(pairs);
-      return pairsOf(await grid.client[merge](encodePath(path), values), 'VALUE');
+      const shown = pairsOf(await grid.client[merge](encodePath(path), values), 'VALUE');
+      return { ...shown, notes: isFile ? [NOT_FOUND_BY] : [] };
     },
   }),
   onGrid('fields', 'the declared metadata fields', {

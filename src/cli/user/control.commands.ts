@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import pLimit from 'p-limit';
-import type { JobResponse, ListJobsQuery } from '#src/client/index.js';
+import type { JobResponse } from '#src/client/index.js';
 import type { OptionsOf } from '../terminal/command.js';
 import { confirm } from '../terminal/ask.js';
 import { CommandError } from '../terminal/command-error.js';
@@ -9,7 +9,7 @@ import { tell } from '../terminal/output.js';
 import { jidOf } from '../terminal/reading.js';
 import { explained } from './failures.js';
 import type { GridConnection } from './grid-connection.js';
-import { FILTER_OPTIONS, isFiltered, queryOf } from './job-filter.js';
+import { demandChoice, FILTER_OPTIONS, foundBy } from './job-filter.js';
 import { countsOf, isFinal } from './job-listing.js';
 import { onGrid } from './on-grid.js';
 
@@ -87,13 +87,7 @@ async function control(
   jobs: number[],
   options: ControlOptions,
 ): Promise<Shown> {
-  if (jobs.length > 0 && isFiltered(options)) {
-    throw new CommandError('give job ids or a filter, not both', REFUSED);
-  }
-  if (jobs.length === 0 && !isFiltered(options)) {
-    const hint = 'give ids, or a filter such as --group NAME or --status Waiting';
-    throw new CommandError(`${verb.name} which jobs?`, REFUSED, hint);
-  }
+  demandChoice(verb.name, jobs, options);
   const jids = jobs.length > 0 ? [...new Set(jobs)] : await chosen(grid, verb, options);
   const refusals = await verb.work(grid, jids);
   const done = jids.filter((jid) => !refusals.has(jid));
@@ -112,13 +106,9 @@ async function chosen(
   verb: Verb,
   options: ControlOptions,
 ): Promise<number[]> {
-  const query: ListJobsQuery = queryOf(options);
-  const found: JobResponse[] = [];
-  let others = 0;
-  for await (const job of grid.client.walkJobs({ ...query, maxJobs: 1000 })) {
-    if (verb.isFor(job)) found.push(job);
-    else others += 1;
-  }
+  const all = await foundBy(grid, options);
+  const found = all.filter(verb.isFor);
+  const others = all.length - found.length;
   if (others > 0) tell(`left out: ${others} job(s) that ${verb.others}`);
   if (found.length === 0) throw new CommandError(`no job to ${verb.name}`, REFUSED);
   const owners = new Set(found.map(({ owner }) => owner));

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { JobListResponse, JobResponse, ListJobsQuery } from '#src/client/index.js';
+import type { CsvCell } from '#src/kernel/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { isForPrograms, listOf, type Printing, type Shown } from '../terminal/output-format.js';
 import { durationText, tell } from '../terminal/output.js';
@@ -18,7 +19,7 @@ export function isFinal(status: string): boolean {
 
 /** Jobs as people read them. */
 export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
-  return listOf(
+  const shown = listOf(
     { jobs },
     jobs,
     {
@@ -38,7 +39,18 @@ export function listingOf(jobs: JobResponse[], now = Date.now()): Shown {
       SUBMITTED: ({ times }) => times.submission,
     },
   );
+  const rows = jobs.map((job) => Object.values(CSV).map((cellOf) => cellOf(job)));
+  return { ...shown, csv: { heading: Object.keys(CSV), rows } };
 }
+
+/** The columns for spreadsheets; times are instants of ISO 8601. */
+const CSV: Record<string, (job: JobResponse) => CsvCell> = {
+  ...{ jid: ({ jid }) => jid, name: ({ name }) => name },
+  ...{ status: ({ status }) => status, minorStatus: ({ minorStatus }) => minorStatus },
+  ...{ exitCode: exitOf, jobGroup: ({ jobGroup }) => jobGroup, owner: ({ owner }) => owner },
+  ...{ site: ({ site }) => site, submitted: ({ times }) => times.submission },
+  ...{ started: ({ times }) => times.startExecution, ended: ({ times }) => times.endExecution },
+};
 
 function exitOf({ appStatus, status }: JobResponse): string {
   if (!isFinal(status)) return ''; // what is noted is of a run before

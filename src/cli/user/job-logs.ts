@@ -3,14 +3,43 @@ import type { Writable } from 'node:stream';
 import { CommandError } from '../terminal/command-error.js';
 import { printableLines, tell } from '../terminal/output.js';
 import type { GridConnection } from './grid-connection.js';
+import { chosenJobs, eachRead, missingFault } from './job-choice.js';
+import type { JobFilter } from './job-filter.js';
 
 type Stream = Writable & { isTTY?: boolean };
 
-/** Writes what a job has written until now. */
-export async function logs(grid: GridConnection, jid: number, name: string): Promise<void> {
+/** Which file is read, of which jobs, and whether it is followed. */
+type LogOptions = JobFilter & { file: string; follow?: true | undefined };
+
+/** Writes what jobs have written: of one that is named as it is, of several each line behind the id of its job. */
+export async function readLogs(
+  grid: GridConnection,
+  named: readonly number[],
+  { file, follow, ...filter }: LogOptions,
+): Promise<void> {
+  const { jids, isOne } = await chosenJobs(grid, 'logs of', { jids: named, filter });
+  const [first = 0] = jids;
+  if (isOne) return follow ? followLogs(grid, first, file) : logs(grid, first, file);
+  if (follow) throw new CommandError('one job can be followed', 2, 'give its id: logs -f 42');
+  const missing = await eachRead(grid, jids, {
+    read: async (jid) => (await outputOf(grid, jid, file)).text(),
+    take: (jid, text) => {
+      const lines = printableLines(text, process.stdout.isTTY).replace(/\n$/, '').split('\n');
+      if (text !== '') process.stdout.write(lines.map((line) => `${jid}: ${line}\n`).join(''));
+    },
+  });
+  const fault = missingFault(missing, jids);
+  if (fault) throw fault;
+}
+
+async function outputOf(grid: GridConnection, jid: number, name: string): Promise<Response> {
   const path = `/jobs/${jid}/output/${name.split('/').map(encodeURIComponent).join('/')}`;
-  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
-  const bytes: ReadableStream<Uint8Array> | null = answer.body;
+  return (await grid.client.raw({ method: 'GET', path, answer: 'blob' })).answer;
+}
+
+/** Writes what a job has written until now. */
+async function logs(grid: GridConnection, jid: number, name: string): Promise<void> {
+  const bytes: ReadableStream<Uint8Array> | null = (await outputOf(grid, jid, name)).body;
   const isTerminal = process.stdout.isTTY;
   const text = new TextDecoder();
   for await (const piece of bytes ?? []) {
@@ -20,7 +49,7 @@ export async function logs(grid: GridConnection, jid: number, name: string): Pro
 }
 
 /** Writes what a job writes until it has ended. Throws CommandError unless it is Done then. */
-export async function followLogs(grid: GridConnection, jid: number, name: string): Promise<void> {
+async function followLogs(grid: GridConnection, jid: number, name: string): Promise<void> {
   const end = await followTo(process.stdout, { grid, jid, name });
   if (end === 'Done') return;
   throw new CommandError(`job ${jid}: ${end}`, 1, `\`gridgate why ${jid}\` says why`);

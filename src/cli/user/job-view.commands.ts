@@ -4,26 +4,31 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import pLimit from 'p-limit';
-import type {
-  JobChange,
-  JobHistoryResponse,
-  JobResponse,
-  JobShareResponse,
-  JobTimelineResponse,
-  JobUsageRow,
-  ReportJobUsageQuery,
-  ShowJobTimelineQuery,
+import {
+  GridError,
+  type JobChange,
+  type JobHistoryResponse,
+  type JobResponse,
+  type JobShareResponse,
+  type JobTimelineResponse,
+  type JobUsageResponse,
+  type JobUsageRow,
+  type ReportJobUsageQuery,
+  type ShowJobTimelineQuery,
 } from '#src/client/index.js';
 import { CommandError } from '../terminal/command-error.js';
 import { fieldsOf, listOf, type Columns, type Shown } from '../terminal/output-format.js';
 import { emit, jsonText, safeFileName, say, table, tell } from '../terminal/output.js';
 import { given, jidOf } from '../terminal/reading.js';
 import { writeWhole } from '../terminal/write-whole.js';
+import { explained } from './failures.js';
 import type { GridConnection } from './grid-connection.js';
 import { endOf, linesOf } from './job-end.js';
 import { isFinal } from './job-listing.js';
-import { followLogs, logs } from './job-logs.js';
+import { FILTER_OPTIONS, stateOf } from './job-filter.js';
+import { readLogs } from './job-logs.js';
 import { onGrid } from './on-grid.js';
+import { claimsOf } from './token-claims.js';
 
 const AT_ONCE = 8;
 const KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site'] as const;
@@ -68,17 +73,16 @@ export const jobViewCommands: Command[] = [
       return { ...listOf(value, value.history, MOVES), names };
     },
   }),
-  onGrid('logs', 'what a job has written, also while it runs', {
-    args: [JID],
+  onGrid('logs', 'what jobs have written, also while they run', {
+    args: [['[jid...]', 'job ids; or choose with --status, --group, --name, --where …', jidOf]],
     options: [
       ['-f, --follow', 'go on until the job has ended'],
       ['-e, --err', 'standard error instead of standard output'],
       ['--file <name>', 'another file that the job gives back'],
+      ...FILTER_OPTIONS,
     ],
-    run: (grid, jid, { follow, err, file }) => {
-      const name = file ?? (err ? 'std.err' : 'std.out');
-      return follow ? followLogs(grid, jid, name) : logs(grid, jid, name);
-    },
+    run: (grid, jids, { file, err, ...options }) =>
+      readLogs(grid, jids, { ...options, file: file ?? (err ? 'std.err' : 'std.out') }),
   }),
   onGrid('cp', 'fetch one file of a sandbox: cp 42:std.out . (in:NAME for the input sandbox)', {
     args: [
@@ -185,7 +189,7 @@ export const jobReportCommands: Command[] = [
     ],
     run: async ({ client }, { status, group, all, json = false }) => {
       const query = {
-        ...(status.length > 0 && { status: status as JobResponse['status'][] }),
+        ...(status.length > 0 && { status: status.map(stateOf) as JobResponse['status'][] }),
         ...given({ jobGroup: group, allOwners: all }),
       };
       for await (const change of client.watchJobs(query)) sayChange(change, json);
@@ -199,11 +203,14 @@ export const jobReportCommands: Command[] = [
       ['--group <attribute>', 'divide by an attribute, for example Site'],
       ['--all', 'jobs of all owners'],
     ],
-    show: async ({ client }, { step = '3600', from, to, group, all }) => {
+    show: async (grid, { step = '3600', from, to, group, all }) => {
       const by = group as (ShowJobTimelineQuery['group'] & string) | undefined;
       const query = { step: Number(step), ...given({ from, to, group: by, allOwners: all }) };
-      const value = await client.showJobTimeline(query);
-      return { value, lines: timelineOf(value) };
+      const value = await grid.client.showJobTimeline(query).catch((error: unknown) => {
+        throw notAnAttribute(error, grid.server);
+      });
+      const isEmpty = value.series.every(({ counts }) => counts.every((count) => count === 0));
+      return { value, lines: timelineOf(value), notes: isEmpty ? ['no job is found'] : [] };
     },
   }),
   onGrid('usage', 'processor time, memory and energy that runs have used', {
@@ -211,12 +218,13 @@ export const jobReportCommands: Command[] = [
       ['--from <time>', 'first month or day, 2026-01 or 2026-01-31 (default: this month)'],
       ['--to <time>', 'last month or day (default: today)'],
       ['--by <keys>', `what to divide by: ${KEYS.join(', ')} (default: month,group)`],
-      ['--group <name>', 'only runs of jobs of this group'],
+      ['--group <name>', 'only runs of jobs of this group of people'],
       ['--owner <name>', 'only runs of jobs of this owner'],
       ['--site <name>', 'only runs at this site'],
       ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
     ],
-    show: async ({ client }, { from, to, by, group, owner, site, csv }) => {
+    show: async (grid, { from, to, by, group, owner, site, csv }) => {
+      const { client } = grid;
       const query: ReportJobUsageQuery = given({ from, to, by, group, owner, site });
       if (csv) {
         const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
@@ -228,10 +236,22 @@ export const jobReportCommands: Command[] = [
       const keys = KEYS.filter((key) => value.rows.some((row) => row[key] !== undefined));
       const first = Object.fromEntries(keys.map((key) => [key.toUpperCase(), key]));
       const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
-      return { ...listOf(value, value.rows, { ...first, ...USAGE }), names };
+      const notes = value.rows.length === 0 ? await noRuns(grid, value, group) : [];
+      return { ...listOf(value, value.rows, { ...first, ...USAGE }), names, notes };
     },
   }),
 ];
+
+/** What the service says of `timeline --group`, with what the option is. */
+function notAnAttribute(error: unknown, server: string): unknown {
+  const isOfGroup =
+    error instanceof GridError && error.violations.some(({ field }) => field === 'group');
+  const told = explained(error, server);
+  if (!isOfGroup || !(told instanceof CommandError)) return told;
+  return new CommandError(told.message, told.exitCode, DIVIDES);
+}
+
+const DIVIDES = '--group divides by an attribute such as Site or JobGroup';
 
 function sayChange(change: JobChange, json: boolean): void {
   if (change.kind === 'list') {
@@ -253,6 +273,22 @@ function timelineOf({ from, step, series }: JobTimelineResponse): string[] {
     return [time.toISOString(), ...series.map(({ counts }) => String(counts[index] ?? 0))];
   });
   return table(['TIME', ...columns.map((column) => column.toUpperCase())], rows);
+}
+
+/** That nothing was found, and what a group is, where it is not that of the login. */
+async function noRuns(
+  grid: GridConnection,
+  { from, to }: JobUsageResponse,
+  group: string | undefined,
+): Promise<string[]> {
+  const { group: own } = claimsOf(await grid.accessToken());
+  const isOther = group !== undefined && group !== own;
+  return [
+    `no run is found from ${from} to ${to}`,
+    ...(isOther
+      ? [`--group is the group of people, such as ${own}; job groups are not counted apart`]
+      : []),
+  ];
 }
 
 const USAGE: Columns<JobUsageRow> = {

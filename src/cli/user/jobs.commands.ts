@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { JobResponse } from '#src/client/index.js';
 import { group, type OptionsOf } from '../terminal/command.js';
@@ -8,15 +7,16 @@ import { isForPrograms, type Printing, type Shown } from '../terminal/output-for
 import { table, tell } from '../terminal/output.js';
 import { idOf, jidOf, limitOf } from '../terminal/reading.js';
 import type { GridConnection } from './grid-connection.js';
-import { FILTER_OPTIONS, queryOf } from './job-filter.js';
+import { FILTER_OPTIONS, queryOf, type JobFilter } from './job-filter.js';
 import { jobsOf, listingOf, pageOf, waitForEnd } from './job-listing.js';
+import { readLogs } from './job-logs.js';
+import { fetchOutputs } from './job-output.js';
 import { manifestsOf, sourcesOf } from './manifest-source.js';
 import { onGrid } from './on-grid.js';
-import { progress, type Progress } from '../terminal/progress.js';
+import { notesOf } from './output-notes.js';
 import { JOB_OPTION_ROWS } from './script/job-options.js';
 import { isProgramFile } from './script/program-file.js';
 import { leftHere, PROGRAM_OPTIONS, send } from './sending.js';
-import { unpack } from './unpack.js';
 
 /** A sweep of more jobs is asked about. */
 const MANY = 1000;
@@ -43,9 +43,15 @@ const SUBMIT_OPTIONS = [
   ['-y, --yes', `do not ask before a sweep of more than ${MANY} jobs`],
   ...JOB_OPTION_ROWS,
 ] as const;
-type SubmitOptions = OptionsOf<typeof SUBMIT_OPTIONS> & Printing;
+type SubmitOptions = OptionsOf<typeof SUBMIT_OPTIONS> & Printing & { isMeant?: boolean };
+
+const DIRECTORY = [
+  '-C, --directory <path>',
+  'where to; the job id by default. Of several jobs: where a directory for each is made',
+] as const;
 
 const id = ['<id>', 'id of the array', (word: string) => idOf(word, 'id of an array')] as const;
+const EVERYBODYS = ['--all', 'also of an array of another owner'] as const;
 const arrayCommands = group('array', 'jobs that were submitted as an array (submit --array)', [
   onGrid('show', 'how many members are in which state', {
     args: [id],
@@ -82,7 +88,24 @@ const arrayCommands = group('array', 'jobs that were submitted as an array (subm
       return { value, lines };
     },
   }),
+  onGrid('output', 'fetch and unpack the output sandboxes of the members', {
+    args: [id],
+    options: [DIRECTORY, EVERYBODYS],
+    show: (grid, array, options) =>
+      fetchOutputs(grid, [], { ...options, ...membersOf(array, options) }),
+  }),
+  onGrid('logs', 'what the members have written', {
+    args: [id],
+    options: [['-e, --err', 'standard error instead of standard output'], EVERYBODYS],
+    run: (grid, array, { err, all }) =>
+      readLogs(grid, [], { file: err ? 'std.err' : 'std.out', ...membersOf(array, { all }) }),
+  }),
 ]);
+
+function membersOf(array: number, { all }: Pick<JobFilter, 'all'>): JobFilter {
+  const none = { status: [], group: [], name: [], since: undefined, until: undefined };
+  return { ...none, where: [`arrayId=${array}`], all };
+}
 
 /** `submit`, `status`, `output`, `array …`. */
 export const jobsCommands: Command[] = [
@@ -108,6 +131,7 @@ export const jobsCommands: Command[] = [
       ],
       ...FILTER_OPTIONS,
     ],
+    hasCsv: true,
     show: async (grid, jids, options) => {
       const query = queryOf(options);
       const found =
@@ -120,20 +144,25 @@ export const jobsCommands: Command[] = [
       return { ...listingOf(jobs), notes: isLess ? [leftOut(jobs.length, found.entries)] : [] };
     },
   }),
-  onGrid('output', 'fetch and unpack the output sandbox', {
-    args: [['<jid>', 'job id', jidOf]],
-    options: [['-C, --directory <path>', 'where to; the job id by default']],
-    show: output,
+  onGrid('output', 'fetch and unpack the output sandbox of jobs', {
+    args: [['[jid...]', 'job ids; or choose with --status, --group, --name, --where …', jidOf]],
+    options: [DIRECTORY, ...FILTER_OPTIONS],
+    show: fetchOutputs,
   }),
   arrayCommands,
 ];
 
-/** Options of `submit` that stand behind a script, whose own words they are there. */
+/** Options of `submit` that stand behind a script, whose own words they are there. Throws CommandError for one that must not be missed. */
 function ownWords([program = '', ...words]: string[]): string[] {
-  const options = new Set(SUBMIT_OPTIONS.flatMap(([flags]) => /--[\w-]+/.exec(flags) ?? []));
-  return words
-    .filter((word) => options.has(word.replace(/=.*/s, '')))
-    .map((word) => `${word} goes to ${program}: options of submit stand before it`);
+  const flags = [...SUBMIT_OPTIONS.map(([text]) => text), '--json', '--output', '-o'];
+  const options = new Set(flags.flatMap((text) => /--[\w-]+|^-o$/.exec(text) ?? []));
+  const given = words.filter((word) => options.has(word.replace(/=.*/s, '')));
+  if (given.includes('--dry-run')) {
+    const text = `--dry-run stands behind ${program}, whose own word it would be there`;
+    const hint = `write it before the script; to give it to ${program}: gridgate submit -- ${program} --dry-run`;
+    throw new CommandError(text, 2, hint);
+  }
+  return given.map((word) => `${word} goes to ${program}: options of submit stand before it`);
 }
 
 /** The tasks of `--array`. Throws CommandError for what would be a file. */
@@ -151,7 +180,8 @@ async function submit(
   const read = await sourcesOf(paths, options);
   const made = manifestsOf(read, options);
   for (const warning of made.warnings) tell(`warning: ${warning}`);
-  for (const warning of [...leftHere(read, made), ...ownWords(paths)]) tell(`warning: ${warning}`);
+  const own = options.isMeant ? [] : ownWords(paths);
+  for (const warning of [...leftHere(read, made), ...own]) tell(`warning: ${warning}`);
   const total = made.swept * made.manifests.length;
   if (total > 0) tell(`the ${options.sweep.length > 0 ? 'sweep' : 'array'} makes ${total} job(s)`);
   if (total > MANY && !options.dryRun) await confirm(`Submit ${total} jobs?`, options.yes);
@@ -164,7 +194,8 @@ async function submit(
   const names = jids.map(String);
   if (!options.wait) return { value, lines: names, names };
   const jobs = await waitForEnd(grid, jids, options);
-  return { ...listingOf(jobs), fault: notDone(jobs) };
+  const notes = isForPrograms(options) ? [] : await notesOf(grid, jids);
+  return { ...listingOf(jobs), notes, fault: notDone(jobs) };
 }
 
 /** Unless every job is Done: where to look. */
@@ -181,45 +212,4 @@ function leftOut(shown: number, entries: number): string {
       ? `--limit ${entries} shows all`
       : `--limit ${MOST} shows more, --status, --group and --where choose`;
   return `${shown} of ${entries} jobs; ${more}`;
-}
-
-async function output(
-  grid: GridConnection,
-  jid: number,
-  options: Printing & { directory: string | undefined },
-): Promise<Shown> {
-  const path = `/jobs/${jid}/outputsandbox`;
-  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
-  const total = Number(answer.headers.get('Content-Length') ?? 0);
-  const directory = resolve(options.directory ?? String(jid));
-  const json = isForPrograms(options);
-  const bar = await progress({ title: 'fetching', total, isBytes: true, json });
-  let files: string[];
-  try {
-    files = await unpack(counted(answer, bar), directory);
-  } finally {
-    bar.stop();
-  }
-  const lines = files.map((name) => `${directory}/${name}`);
-  const parameters = json ? {} : await grid.client.getJobParameters(jid);
-  const notes = NOTES.filter(([name]) => parameters[name] !== undefined);
-  const told = notes.map(([name, text]) => `${text}: ${parameters[name]}`);
-  return { value: { directory, files }, lines, notes: told };
-}
-
-/** Parameters of a job that tell what is not among its files. */
-const NOTES = [
-  ['UploadedOutputData', 'in the catalogue'],
-  ['MissingOutput', 'asked for, and was not made'],
-  ['OutputLeftOut', 'asked for, and could not be kept'],
-  ['OutputNotRequested', 'made, and not asked for (OutputSandbox)'],
-] as const;
-
-async function* counted(answer: Response, bar: Progress): AsyncGenerator<Uint8Array> {
-  let received = 0;
-  const body: ReadableStream<Uint8Array> | null = answer.body;
-  for await (const chunk of body ?? []) {
-    yield chunk;
-    bar.update((received += chunk.length));
-  }
 }

@@ -9,6 +9,7 @@ import { isFinal } from './job-listing.js';
 import { followTo } from './job-logs.js';
 import { commandFrom, manifestsOf } from './manifest-source.js';
 import { onGrid } from './on-grid.js';
+import { notesOf } from './output-notes.js';
 import { JOB_OPTION_ROWS } from './script/job-options.js';
 import { leftHere, PROGRAM_OPTIONS, send } from './sending.js';
 
@@ -16,6 +17,8 @@ const RUN_OPTIONS = [...PROGRAM_OPTIONS, ...JOB_OPTION_ROWS] as const;
 
 /** Ctrl-C and a polite end of the terminal or of a script around it. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Files whose names are told. */
+const MOST_NAMES = 10;
 /** 128 + SIGINT, as shells say it. */
 const INTERRUPTED = 130;
 
@@ -50,13 +53,19 @@ async function runJob(
   const [jid = 0] = 'jids' in sent ? sent.jids.map(Number) : [];
   const [manifest] = made.manifests;
   const isOneFile = manifest?.StdError !== undefined && manifest.StdError === manifest.StdOutput;
-  await endedWith(grid, jid, isOneFile);
+  const { StdOutput = 'std.out', StdError = 'std.err', OutputSandbox: asked } = manifest ?? {};
+  const printed = asked && [StdOutput, StdError].map((name) => name.replaceAll('%j', String(jid)));
+  await endedWith(grid, jid, { isOneFile, printed });
 }
 
 const ARRAY = '`gridgate submit` makes arrays';
 
 /** Shows what a job writes until it has ended, and ends as it does. Throws CommandError with its exit code. */
-async function endedWith(grid: GridConnection, jid: number, isOneFile: boolean): Promise<void> {
+async function endedWith(
+  grid: GridConnection,
+  jid: number,
+  { isOneFile, printed }: { isOneFile: boolean; printed: string[] | undefined },
+): Promise<void> {
   let isKilled = false;
   const kill = (): void => {
     if (isKilled) process.exit(INTERRUPTED); // who asks twice does not wait for the end
@@ -77,6 +86,7 @@ async function endedWith(grid: GridConnection, jid: number, isOneFile: boolean):
     for (const signal of SIGNALS) process.off(signal, kill);
   }
   const end = await endOf(grid, jid);
+  if (isFinal(end.status)) await tellFiles(grid, jid, printed);
   if (end.status === 'Done') return;
   if (!isFinal(end.status)) {
     const hint = `\`gridgate logs -f ${jid}\` goes on`;
@@ -87,6 +97,24 @@ async function endedWith(grid: GridConnection, jid: number, isOneFile: boolean):
   const code = isKilled ? INTERRUPTED : own;
   const hint = isKilled ? undefined : `\`gridgate why ${jid}\` says what helps`;
   throw new CommandError(`job ${line}`, code, hint);
+}
+
+/** Tells which files came back beside what is printed, where some were asked for, and which did not. */
+async function tellFiles(
+  grid: GridConnection,
+  jid: number,
+  printed: readonly string[] | undefined,
+): Promise<void> {
+  for (const note of await notesOf(grid, [jid])) tell(note);
+  if (!printed) return;
+  const { files } = await grid.client.listOutputSandbox(jid).catch((error: unknown) => {
+    unlessMissing(error);
+    return { files: [] };
+  });
+  const names = files.map(({ name }) => name).filter((name) => !printed.includes(name));
+  const more = names.length > MOST_NAMES ? ` and ${names.length - MOST_NAMES} more` : '';
+  const shown = `${names.slice(0, MOST_NAMES).join(', ')}${more}`;
+  if (names.length > 0) tell(`\`gridgate output ${jid}\` fetches ${shown}`);
 }
 
 /** A job whose program never began has no output; its end says why. */

@@ -1,3 +1,4 @@
+import { csvText } from '#src/kernel/index.js';
 import type { JobUsage, JobUsageResponse } from './job-usage.response.js';
 import type { UsageKey } from './usage.repository.js';
 
@@ -12,18 +13,12 @@ const FIGURES: readonly (readonly [keyof JobUsage, string])[] = [
   ['energy', 'energy_kwh'],
 ];
 
-/** The rows as CSV with a heading (RFC 4180); nothing for what is not known. */
+/** The rows as CSV with a heading; nothing for what is not known. */
 export function csvOf({ rows }: JobUsageResponse, by: readonly UsageKey[]): string {
   const heading = [...by, ...FIGURES.map(([, name]) => name)];
   const lines = rows.map((row) => [
-    ...by.map((key) => cell(row[key] ?? '')),
-    ...FIGURES.map(([figure]) => String(row[figure] ?? '')),
+    ...by.map((key) => row[key]),
+    ...FIGURES.map(([figure]) => row[figure]),
   ]);
-  return [heading, ...lines].map((cells) => `${cells.join(',')}\r\n`).join('');
-}
-
-/** What a spreadsheet would take for a formula is text (an apostrophe stands before it). */
-function cell(text: string): string {
-  const plain = /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(plain) ? `"${plain.replaceAll('"', '""')}"` : plain;
+  return csvText(heading, lines);
 }

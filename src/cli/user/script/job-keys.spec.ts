@@ -37,6 +37,8 @@ describe('options of jobs', () => {
     [['--time=0'], {}],
     [['-t 2-00', '-n 2'], { NumberOfProcessors: 2, WallTime: 172_800, CPUTime: 345_600 }],
     [['--site=A,B', '--site=C'], { Sites: ['A', 'B', 'C'] }],
+    [['--output-data=a', '--output-data=*.root'], { OutputData: ['a', '*.root'] }],
+    [['--output-path=/vo/%j'], { OutputPath: '/vo/%j' }],
     [['--constraint=el9&avx', '--tag x'], { Tags: ['el9', 'avx', 'x'] }],
     [['-o out.txt'], { StdOutput: 'out.txt', StdError: 'out.txt' }],
     [['-o out.txt', '-e err.txt'], { StdOutput: 'out.txt', StdError: 'err.txt' }],

@@ -82,6 +82,8 @@ export function keysOf(
     Sites: sites,
     Tags: tags,
     InputData: inputData,
+    OutputData: wishes.outputData,
+    OutputPath: wishes.outputPath,
     After: after,
     ExecutionEnvironment: Object.keys(environment).length > 0 ? environment : undefined,
     ...(tasks && { [`Parameters.${TASK}`]: tasks }),

@@ -31,6 +31,9 @@ export interface JobWishes {
   environment?: Record<string, string>;
   inputData?: string[];
   outputFiles?: string[];
+  /** Files for a storage element, and the directory of the catalogue for them. */
+  outputData?: string[];
+  outputPath?: string;
   /** Input files, by their paths here. */
   files?: string[];
   after?: ReturnType<typeof conditionsOf>;
@@ -145,6 +148,20 @@ const taken: JobOption[] = [
     reads: (text, { before }) => ({ outputFiles: [...(before.outputFiles ?? []), text] }),
   },
   {
+    names: ['output-data'],
+    isList: true,
+    help: [
+      'name',
+      'file or pattern that is put into the catalogue when the program has ended well',
+    ],
+    reads: (text, { before }) => ({ outputData: [...(before.outputData ?? []), text] }),
+  },
+  {
+    names: ['output-path'],
+    help: ['path', 'directory of the catalogue for --output-data'],
+    reads: (outputPath) => ({ outputPath }),
+  },
+  {
     names: ['output', 'o'],
     isDeclared: true,
     reads: (pattern, { warn }) => ({ stdout: { pattern, warn } }),
@@ -247,6 +264,19 @@ export function jobOption(written: string): JobOption | undefined {
   const name = written.replace(/^--?/, '');
   const isLong = written.startsWith('--');
   return isLong === name.length > 1 ? BY_NAME.get(name) : undefined;
+}
+
+/** Of a short option as sbatch has it, which the command line does not: what to write instead. */
+export function shortOptionHint(written: string): string | undefined {
+  const letter = /^-([a-zA-Z])/.exec(written)?.[0] ?? '';
+  if (letter === '-o')
+    return 'the file for what a job prints is named in its script: #GRID --output=NAME';
+  const { names: [name = ''] = [], ignored: why, instead } = jobOption(letter) ?? {};
+  if (name === '') return undefined;
+  if (why !== undefined) return `sbatch's ${letter} has no effect here, leave it out: ${why}`;
+  return (
+    instead ?? `sbatch's ${letter} is --${name} here; ${letter} itself stands in lines #GRID only`
+  );
 }
 
 /** Those that the command line declares for them: the ones with a help, and hidden ones as sbatch has them. */

@@ -121,30 +121,43 @@ function saidBy(
   return { wishes, warnings, words };
 }
 
-/** What of Slurm a script uses, and a job of another site does not have; each once. */
+/** What a script uses of Slurm, or of modules, and a job of another site does not have; each once. */
 function slurmWords(code: string[], variables: Readonly<Record<string, string>>): string[] {
   const found = new Map<string, string>();
   for (const [index, line] of code.entries()) {
     const words = line.trim();
-    const [, program] = /^(srun|sbatch|salloc|sbcast|scontrol|squeue|sacct)\b/.exec(words) ?? [];
+    const [, program] = PROGRAM.exec(words) ?? [];
+    const [, module] = MODULE.exec(words) ?? [];
     const named = [...words.matchAll(/\bSLURM_[A-Z_]+/g)].map(([name]) => name);
-    for (const word of [program ?? [], named].flat()) {
+    for (const word of [program ?? [], module ?? [], named].flat()) {
       if (found.has(word) || Object.hasOwn(variables, word)) continue;
-      const instead =
-        SLURM_WORDS[word] ?? (word === program ? OTHER_PROGRAM : 'nothing stands there');
-      found.set(word, `line ${index + 1}: ${word} is Slurm's, at other sites ${instead}`);
+      found.set(word, `line ${index + 1}: ${remarkOf(word)}`);
     }
   }
   return [...found.values()];
 }
 
-const OTHER_PROGRAM = 'there is no such command';
-const SLURM_WORDS: Record<string, string> = {
-  srun: 'there is no such command: call the program itself',
-  SLURM_JOB_ID: 'JOBID is the id of the job',
-  SLURM_JOBID: 'JOBID is the id of the job',
-  SLURM_SUBMIT_DIR: 'nothing stands there: a job begins in its own directory, HOME',
-  SLURM_CPUS_PER_TASK: 'GRIDGATE_PROCESSORS is the number of processors',
-  SLURM_CPUS_ON_NODE: 'GRIDGATE_PROCESSORS is the number of processors',
-  SLURM_ARRAY_TASK_ID: 'it is there in the jobs of --array',
+const PROGRAM = /^(srun|sbatch|salloc|sbcast|scontrol|squeue|sacct)\b/;
+const MODULE = /^(module(?=\s+[a-z])|ml(?=\s+[\w.+/-]+(?:\s|$)))/;
+
+function remarkOf(word: string): string {
+  const instead = INSTEAD[word];
+  if (word.startsWith('m')) {
+    return `${word} is there only where the site has it: --tag or --site names such a site, --file sends what the script needs`;
+  }
+  const of = word.startsWith('SLURM_')
+    ? `the script uses ${word}, which only a site with Slurm sets`
+    : `${word} is there only where the site has Slurm`;
+  return instead === undefined ? of : `${of}: ${instead}`;
+}
+
+const PROCESSORS = 'write $GRIDGATE_PROCESSORS, which each site sets';
+const INSTEAD: Record<string, string> = {
+  srun: 'call the program itself',
+  SLURM_JOB_ID: 'write $JOBID, which each site sets',
+  SLURM_JOBID: 'write $JOBID, which each site sets',
+  SLURM_SUBMIT_DIR: 'a job begins in a directory of its own, $HOME',
+  SLURM_CPUS_PER_TASK: PROCESSORS,
+  SLURM_CPUS_ON_NODE: PROCESSORS,
+  SLURM_ARRAY_TASK_ID: 'each site has it in the jobs of --array',
 };
