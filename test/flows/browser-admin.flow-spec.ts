@@ -242,7 +242,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     await expectAccessible(page);
     const state = (id: string) =>
       page.getByRole('row').filter({ hasText: id }).getByRole('cell').nth(2);
-    const become = (id: string, wanted: RegExp): Promise<void> =>
+    const become = (id: string, wanted: RegExp): Promise<unknown> =>
       eventually(async () => {
         await page.reload();
         await page.getByRole('heading', { level: 2, name: 'Workers' }).waitFor();

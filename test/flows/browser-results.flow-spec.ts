@@ -34,6 +34,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
     alice = await grid.as('alice');
     jid = await withFiles({
       'a.csv': 'step,energy,note\n1,10,"a ""quoted"", cell"\n2,30,<b>x</b>\n3,20,z\n',
+      'bare.csv': '5,1e3\n6,-2\n',
       'b.json': '{"deep":{"list":[1,2]},"name":"<img src=x onerror=top.hit=1>"}',
       'broken.json': '{"deep":',
       'c.md':
@@ -105,6 +106,11 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
       ]);
       await page.getByRole('img', { name: 'energy over step: from 10 to 30' }).waitFor();
       await expectAccessible(page);
+      await view(page, 'bare.csv');
+      const bare = page.getByRole('region', { name: 'Content of bare.csv' });
+      await bare.waitFor();
+      expect(await bare.locator('th').allInnerTexts()).toEqual(['column 1', 'column 2']);
+      expect(await bare.locator('td').allInnerTexts()).toEqual(['5', '1e3', '6', '-2']);
       await view(page, 'b.json');
       const json = page.getByRole('region', { name: 'Content of b.json' });
       expect(await json.innerText()).toContain('    "list": [\n');

@@ -5,10 +5,19 @@ import { cellsOf, MOST_ROWS, numbersOf } from './csv.js';
 const WIDTH = 1_000;
 const HEIGHT = 260;
 const MOST_COLUMNS = 60;
+const NUMBER = /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i;
+
+/** The first line names the columns, unless there are numbers alone in it. */
+function withHeads(lines: string[][]): { heads: string[]; all: string[][] } {
+  const [first = [], ...others] = lines;
+  const isData = first.length > 0 && first.every((cell) => NUMBER.test(cell.trim()));
+  if (!isData) return { heads: first, all: others };
+  return { heads: first.map((_, column) => `column ${column + 1}`), all: lines };
+}
 
 /** A file of cells as a table, and columns of numbers as lines over the first of them. */
 export function showTable(text: string, name: string): Child {
-  const [heads = [], ...all] = cellsOf(text);
+  const { heads, all } = withHeads(cellsOf(text));
   const isCut = all.length >= MOST_ROWS;
   const rows = all.slice(0, MOST_ROWS);
   if (heads.length === 0) return h('p', { class: 'soft' }, '(empty)');
