@@ -64,6 +64,23 @@ describe('files that a job was not asked to bring back', () => {
   });
 });
 
+describe('a job that is held from the start', () => {
+  it('waits until it is released, and is nothing for run', async () => {
+    const { stdout } = await gridgate('submit', '--hold', '-o', 'name', 'scan.sh', 'h');
+    const jid = stdout.trim();
+    expect((await gridgate('why', jid)).stdout).toContain('it is held by its owner');
+    expect((await gridgate('release', jid)).code).toBe(0);
+    expect((await gridgate('status', jid, '--watch')).code).toBe(0);
+    expect((await gridgate('logs', jid)).stdout).toBe('line of h\nother\n');
+    expect(await gridgate('run', '--hold', '--', './scan.sh')).toEqual(
+      refused(
+        'run waits for the end, and --hold keeps a job from its begin',
+        '`gridgate submit --hold` sends one that waits until `gridgate release`',
+      ),
+    );
+  });
+});
+
 describe('options of submit behind the script', () => {
   it('refuses --dry-run there, and gives the script what stands behind --', async () => {
     expect(await gridgate('submit', 'scan.sh', '--dry-run')).toEqual(

@@ -47,6 +47,9 @@ async function runJob(
   if (made.swept > 0) {
     throw new CommandError('run makes one job, and the script asks for an array', 2, ARRAY);
   }
+  if (made.manifests.some(({ Hold }) => Hold === true)) {
+    throw new CommandError('run waits for the end, and --hold keeps a job from its begin', 2, HOLD);
+  }
   for (const warning of [...made.warnings, ...leftHere(read, made)]) tell(`warning: ${warning}`);
   const sent = await send(grid, made, { output: 'table' });
   for (const { detail } of sent.warnings ?? []) tell(`warning: ${detail}`);
@@ -59,6 +62,7 @@ async function runJob(
 }
 
 const ARRAY = '`gridgate submit` makes arrays';
+const HOLD = '`gridgate submit --hold` sends one that waits until `gridgate release`';
 
 /** Shows what a job writes until it has ended, and ends as it does. Throws CommandError with its exit code. */
 async function endedWith(

@@ -49,6 +49,7 @@ describe('options of jobs', () => {
     ],
     [['-d afterok:7'], { After: [{ jid: 7, on: 'done' }] }],
     [['--input-data=/vo/a'], { InputData: ['/vo/a'] }],
+    [['-H'], { Hold: true }],
     [['--group=g', '--parsable'], { JobGroup: 'g' }],
     [['--export=NONE'], {}],
     [['--export=A=1,B=2'], { ExecutionEnvironment: { A: '1', B: '2' } }],

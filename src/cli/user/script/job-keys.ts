@@ -85,6 +85,7 @@ export function keysOf(
     OutputData: wishes.outputData,
     OutputPath: wishes.outputPath,
     After: after,
+    Hold: wishes.hold,
     ExecutionEnvironment: Object.keys(environment).length > 0 ? environment : undefined,
     ...(tasks && { [`Parameters.${TASK}`]: tasks }),
   });

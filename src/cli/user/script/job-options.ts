@@ -34,6 +34,8 @@ export interface JobWishes {
   /** Files for a storage element, and the directory of the catalogue for them. */
   outputData?: string[];
   outputPath?: string;
+  /** It waits until it is released. */
+  hold?: boolean;
   /** Input files, by their paths here. */
   files?: string[];
   after?: ReturnType<typeof conditionsOf>;
@@ -181,6 +183,12 @@ const taken: JobOption[] = [
     isList: true,
     reads: (text, { before }) => ({ after: [...(before.after ?? []), ...conditionsOf(text)] }),
   },
+  {
+    names: ['hold', 'H'],
+    isFlag: true,
+    help: ['', 'it waits until `gridgate release JID`'],
+    reads: () => ({ hold: true }),
+  },
   { names: ['parsable', 'quiet', 'Q'], isFlag: true, reads: () => ({}) },
 ];
 
@@ -221,7 +229,6 @@ const refused: JobOption[] = [
     instead: 'a job begins in a directory of its own: --file sends what it needs there',
   },
   { names: ['begin', 'b', 'deadline'], instead: 'jobs start as soon as they can: --dependency' },
-  { names: ['hold', 'H'], isFlag: true, instead: '`gridgate hold JID` holds a waiting job' },
   { names: ['nodelist', 'w', 'exclude', 'x', 'nodefile', 'F'], instead: CLOSEST },
   { names: ['clusters', 'M', 'cluster', 'reservation', 'licenses', 'L'], instead: CLOSEST },
   { names: ['input', 'i'], instead: 'send the file by --file, and let the script read it' },
