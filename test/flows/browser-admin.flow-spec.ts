@@ -234,11 +234,12 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
     expect(complaints.splice(0)).toEqual([expect.stringContaining('400')]);
     await page.getByLabel('Tags').fill('el9');
     await page.getByRole('button', { name: 'Add', exact: true }).click();
-    await said('DESK.demo is added.');
+    await said('DESK.demo is added. Workers join it with a secret');
     await page.getByRole('cell', { name: '64 processors, tags el9' }).waitFor();
     await expectAccessible(page);
     await open('#/admin/workers', /^Workers$/);
     await page.getByText('There are none.').waitFor();
+    await page.getByText('itself runs the jobs of LOCAL.demo').waitFor();
     await expectAccessible(page);
     const state = (id: string) =>
       page.getByRole('row').filter({ hasText: id }).getByRole('cell').nth(2);

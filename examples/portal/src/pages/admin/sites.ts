@@ -98,7 +98,9 @@ function addForm({ client, note, refresh }: SectionInput): HTMLElement {
       ...(tags.input.value.trim() !== '' && { tags: listOf(tags.input.value) }),
     });
     await refresh();
-    update(note, doneBox(`${added.name} is added.`));
+    const secret = `Workers join it with a secret: gridgate site secret add ${added.name}, where the service runs, makes one.`;
+    const next = added.backend === 'worker' ? ` ${secret}` : '';
+    update(note, doneBox(`${added.name} is added.${next}`));
   };
   const onSubmit = (event: Event): void => {
     event.preventDefault();

@@ -8,7 +8,12 @@ const MOST = 1_000;
 
 /** The programs that run jobs of sites: those that are there, and those that went within the last day. */
 export const workersSection: Section = async (input) => {
-  const { workers } = await input.client.listWorkers({ limit: MOST }, { signal: input.signal });
+  const { client, signal } = input;
+  const [{ workers }, { sites }] = await Promise.all([
+    client.listWorkers({ limit: MOST }, { signal }),
+    client.listSites({ signal }),
+  ]);
+  const others = sites.filter(({ backend }) => backend !== 'worker').map(({ name }) => name);
   const order = ({ site, name, id }: WorkerResponse): string => `${site}\0${name}\0${id}`;
   const rows = workers.toSorted((a, b) => order(a).localeCompare(order(b)));
   return [
@@ -17,6 +22,7 @@ export const workersSection: Section = async (input) => {
       'p',
       { class: 'soft' },
       'A worker joins a site with a secret: gridgate site secret add <site> makes one, where the service runs, and prints the line that starts the worker.',
+      others.length > 0 && ` The service itself runs the jobs of ${others.join(', ')}.`,
     ),
     rows.length === 0
       ? h('p', {}, 'There are none.')
