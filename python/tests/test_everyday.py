@@ -16,7 +16,7 @@ from gridgate import (
     Job,
     JobsRefused,
     NotFound,
-    OutputNotRequestedWarning,
+    OutputWarning,
     UnreachableError,
     login,
 )
@@ -51,7 +51,7 @@ def aside(call):
 def test_files_that_were_not_asked_for_are_told_once(service, tmp_path):
     def text(jid, names, them="it"):
         return (
-            OutputNotRequestedWarning,
+            OutputWarning,
             f"Job {jid} wrote {names}, which it was not asked to bring back: name {them} in OutputSandbox and run it again",
             __file__,
         )
@@ -68,9 +68,26 @@ def test_files_that_were_not_asked_for_are_told_once(service, tmp_path):
     outputs = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("std.out")}
     assert outputs == {"std.out", f"{two}/std.out", f"{none}/std.out"}
     with service.client() as strict, warnings.catch_warnings():
-        warnings.simplefilter("error", OutputNotRequestedWarning)
-        with pytest.raises(OutputNotRequestedWarning, match="summary.txt"):
+        warnings.simplefilter("error", OutputWarning)
+        with pytest.raises(OutputWarning, match="summary.txt"):
             strict.wait(one)
+
+
+def test_files_that_were_asked_for_and_not_made_are_told(service):
+    with service.client() as grid:
+        [jid] = grid.submit({**shell("true"), "OutputSandbox": ["std.out", "sumary.txt"]})
+        text = f"Job {jid} has not made sumary.txt, which OutputSandbox names"
+        assert aside(lambda: grid.wait(jid))[1] == [(OutputWarning, text, __file__)]
+
+
+def test_a_list_is_read_once(service):
+    with service.client() as grid:
+        grid.submit(shell("true"))
+        jobs = grid.jobs(page=1)
+        assert len(list(jobs)) > 0
+        with pytest.raises(RuntimeError, match="these jobs were read to their end already"):
+            list(jobs)
+        assert next(jobs, None) is None
 
 
 def test_says_who_one_is(service):
@@ -147,7 +164,10 @@ def test_verbs_tell_what_was_refused_and_what_was_done(grid, group, far):
     for call in (grid.kill, grid.hold, grid.release, grid.reschedule):
         with pytest.raises(NotFound, match=f"Job {missing} does not exist"):
             call(missing)
-        for nothing in ({}, {"all_owners": True}, {"page": 5}, {"sort": "-jid"}, {"job_group": None}, {"status": []}):
+        for nothing in (
+            *({}, {"all_owners": True}, {"page": 5}, {"sort": "-jid"}, {"job_group": None}, {"status": []}),
+            *({"status": frozenset()}, {"jid": range(0)}, {"site": [None]}),
+        ):
             with pytest.raises(ValueError, match="which jobs"):
                 call(**nothing)
         with pytest.raises(ValueError, match="not both"):
@@ -164,7 +184,7 @@ def test_the_service_away_in_between_leaves_what_was_done_visible(troubled):
     troubled.answers += [(200, {}, {"jid": 1}), (500, {}, {"detail": "broken"})]
     with Client(troubled.url, token="t") as grid, pytest.raises(JobsRefused) as caught:
         grid.hold([1, 2, 3])
-    assert (caught.value.done, list(caught.value.refused)) == ([1], [2, 3])
+    assert (caught.value.done, list(caught.value.refused), caught.value.unknown) == ([1], [2, 3], [2])
     assert [path for _, path, *_ in troubled.asked] == ["/jobs/1/hold", "/jobs/2/hold"]
 
 
@@ -188,7 +208,7 @@ def test_reads_the_input_and_submits_it_again(grid, tmp_path):
     (tmp_path / "n.txt").write_text("one\ntwo\n")
     files = {"run.sh": b"#!/bin/sh\nwc -l < n.txt; echo $1 > kept\n", "n.txt": tmp_path / "n.txt"}
     [jid] = grid.submit({"Executable": "run.sh", "JobName": "first"}, files)
-    with pytest.warns(OutputNotRequestedWarning, match="wrote kept"):
+    with pytest.warns(OutputWarning, match="wrote kept"):
         [job] = grid.wait(jid)
     assert grid.read_input(job, "n.txt") == b"one\ntwo\n"
     assert grid.read_input(job, "n.txt", start=4, end=7) == b"two"
@@ -292,7 +312,7 @@ def test_the_same_with_await(service, group, tmp_path):
     async def work():
         async with AsyncClient(service.url, cert=service.cert(), ca=service.ca) as grid:
             jids = await grid.submit([shell("echo a > x", JobGroup=group), shell("sleep 60", JobGroup=group)])
-            with pytest.warns(OutputNotRequestedWarning, match="wrote x, which"):
+            with pytest.warns(OutputWarning, match="wrote x, which"):
                 [job] = await grid.wait(await grid.job(jids[0]))
             killed = await grid.kill(grid.jobs(job_group=group))
             waited = [one.status for one in await grid.wait(grid.jobs(job_group=group))]

@@ -8,7 +8,7 @@ import tracemalloc
 import fsspec
 import pytest
 
-from gridgate import AsyncClient, InvalidRequest, JobFailed, MapFailed, NotFound, OutputNotRequestedWarning
+from gridgate import AsyncClient, InvalidRequest, JobFailed, MapFailed, NotFound, OutputWarning
 
 SLEEP = {"Executable": "/bin/sleep", "Arguments": ["60"]}
 
@@ -160,7 +160,7 @@ def test_a_large_output_goes_to_the_disk_and_goes_on_after_a_cut(grid, service, 
 def test_links_are_listed_and_downloaded_as_what_they_lead_to(grid, tmp_path):
     script = "mkdir d; echo 1 > d/run; ln -s run d/latest; ln -s d all; ln -s nowhere gone; echo 2 > plot.svg"
     [jid] = grid.submit(shell(script, OutputSandbox=["d", "all", "gone"]))
-    with pytest.warns(OutputNotRequestedWarning, match="wrote plot.svg"):
+    with pytest.warns(OutputWarning, match="wrote plot.svg"):
         grid.wait(jid, check=True)
     files = {file.name: (file.size, file.link) for file in grid.output_files(jid)}
     assert files == {"d/latest": (2, "d/run"), "d/run": (2, None), "all": (0, "d"), "gone": (0, "nowhere")}

@@ -97,6 +97,7 @@ async function move(
     replicas: Object.entries(replicas).map(([se, { PFN }]) =>
       PFN === '' ? { se } : { se, pfn: PFN },
     ),
+    ...(Object.keys(metadata).length > 0 && { metadata }),
   };
   const answer = await client.applyBulk(`${stringifyJson(line)}\n`, options);
   const [first = ''] = (await answer.text()).split('\n');
@@ -111,10 +112,12 @@ async function move(
         : `${to}: ${detail}`,
     });
   }
-  if (Object.keys(metadata).length > 0) {
-    await client.mergeFileMetadata(encodePath(to), metadata, options);
-  }
-  await client.deleteFile(encodePath(from), options);
+  await client.deleteFile(encodePath(from), options).catch(unlessGone);
+}
+
+/** An earlier try, whose answer was lost, may have removed it. */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof GridError) || error.status !== 404) throw error;
 }
 
 /** Bytes whose address follows from the path stay where they are, and those that came through the service would be removed with it. */

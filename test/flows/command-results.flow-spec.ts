@@ -156,18 +156,19 @@ describe('results of several jobs', () => {
     expect(await readFile(join(home, 'all', second, 'std.out'), 'utf8')).toContain('line of b\n');
     await expect(stat(join(home, 'all', gone))).rejects.toThrow('ENOENT');
     expect(stderr).toMatch(new RegExp(`^${gone}: .+\n${first}, ${second}: made, and not .+\n`));
-    expect(stderr).toMatch(/\ngridgate: 1 of 3 job\(s\) have nothing to fetch\n$/);
+    expect(stderr).toMatch(/\ngridgate: of 1 of 3 job\(s\) nothing was fetched\n$/);
     expect((await gridgate('output', first, second, '-o', 'json')).code).toBe(0);
     expect((await stat(join(home, first, 'std.out'))).isFile()).toBe(true);
   });
 
   it('are shown with the job before each line', async () => {
-    const lines = (jid: string, word: string): string => `${jid}: line of ${word}\n${jid}: other\n`;
+    const lines = (jid: string, word: string): string =>
+      `job ${jid}: line of ${word}\njob ${jid}: other\n`;
     const both = `${lines(first, 'a')}${lines(second, 'b')}`;
     expect(await gridgate('logs', first, second)).toEqual({ code: 0, stdout: both, stderr: '' });
     const all = await gridgate('logs', '--where', 'jobGroup=keep');
     expect([all.code, all.stdout]).toEqual([1, both]);
-    expect(all.stderr).toMatch(/gridgate: 1 of 3 job\(s\) have nothing to fetch\n$/);
+    expect(all.stderr).toMatch(/gridgate: of 1 of 3 job\(s\) nothing was fetched\n$/);
     expect(await gridgate('logs')).toEqual(
       refused(
         'logs of which jobs?',
@@ -193,7 +194,18 @@ describe('results of several jobs', () => {
     const { arrayId } = JSON.parse((await gridgate('get', String(jid), '--json')).stdout);
     const shown = await gridgate('array', 'logs', String(arrayId));
     expect(shown.stdout).toBe(
-      [jid, other].map((one) => `${one}: line of \n${one}: other\n`).join(''),
+      [jid, other].map((one) => `job ${one}: line of \njob ${one}: other\n`).join(''),
+    );
+    const swept = await gridgate(
+      ...['submit', '--wait', '-o', 'json', '--array', '--sweep', 'x=7:8'],
+      ...['scan.sh', '%(x)s'],
+    );
+    const { jobs } = JSON.parse(swept.stdout) as { jobs: { jid: number; arrayId: number }[] };
+    expect((await gridgate('array', 'logs', String(jobs[0]?.arrayId))).stdout).toBe(
+      jobs
+        .map((job, at) => `job ${job.jid} (${at + 7})`)
+        .map((head, at) => `${head}: line of ${at + 7}\n${head}: other\n`)
+        .join(''),
     );
     expect((await gridgate('array', 'output', String(arrayId), '-C', 'members')).code).toBe(0);
     expect((await stat(join(home, 'members', String(other), 'std.out'))).isFile()).toBe(true);

@@ -164,7 +164,7 @@ describe('gridgate for users', () => {
     const unknown = await gridgate(['logs', '--file', 'none', jid]);
     expect([unknown.code, unknown.stderr]).toEqual([
       2,
-      `gridgate: Job ${jid} gives back no file of that name: it brings back what OutputSandbox names\n`,
+      `gridgate: Job ${jid} gives back no file of that name: OutputSandbox does not name it\n`,
     ]);
     const { stdout } = await gridgate(['timeline', '--step', '43200', '--group', 'JobName']);
     expect(stdout.split('\n')[0]).toMatch(/^TIME .*DONE/);

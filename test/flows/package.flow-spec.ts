@@ -262,14 +262,15 @@ describe('a service without the optional packages', () => {
   });
 
   it('serves with a database and a directory, and names what S3 needs', async () => {
-    const { url: DATABASE_URL, remove } = await scratchDatabase();
+    const database = await scratchDatabase();
+    const DATABASE_URL = database.url;
     try {
       const server = await serve({ DATABASE_URL });
       await server.stop();
       const s3 = serve({ DATABASE_URL, GRID_SANDBOX_STORE: 's3://sandboxes' });
       await expect(s3).rejects.toThrow(S3_NEEDS);
     } finally {
-      await remove();
+      await database.remove();
     }
   });
 });

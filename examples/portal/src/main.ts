@@ -132,8 +132,10 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
   }
   if (signal.aborted) return;
-  if (!isSame) root.focus({ preventScroll: true });
-  else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  if (!isSame) {
+    root.focus({ preventScroll: true });
+    window.scrollTo(0, 0);
+  } else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
 }
 
 /** Whether a token of that scope is good for a page. */

@@ -84,6 +84,8 @@ def jid_of(given: Any) -> int:
     """The id of a job, given as such, as a whole number or as text. Raises TypeError or ValueError."""
     if isinstance(given, Job):
         return given.jid
+    if isinstance(given, bool):
+        raise TypeError(f"{given} is no id of a job")
     if isinstance(given, str) or (isinstance(given, float) and given.is_integer()):
         return int(given)
     return index(given)

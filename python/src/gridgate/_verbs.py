@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Callable
 
-from ._call import Call, filters_of
+from ._call import Call, filters_of, query_text
 from .errors import ProblemError, problem_with
 from .model import Job
 
@@ -47,10 +47,14 @@ def check_choice(verb: Verb, given: object, filters: Mapping[str, Any]) -> None:
     if given is not None and filters:
         raise ValueError(f"{verb.name} takes jobs or filters, not both")
     narrow = {name: value for name, value in filters_of(filters).items() if name not in _WIDE}
-    empty = [name for name, value in narrow.items() if value is None or (isinstance(value, (list, tuple, set)) and not value)]
+    empty = [name for name, value in narrow.items() if not query_text({name: value}) or _has_none(value)]
     if given is None and (not narrow or empty):
         why = f"{', '.join(empty)} says nothing" if empty else "give some, or a filter such as job_group='mc'"
         raise ValueError(f"{verb.name} which jobs? {why}")
+
+
+def _has_none(value: Any) -> bool:
+    return isinstance(value, (list, tuple, set, frozenset)) and None in value
 
 
 def is_refusal(error: Exception) -> bool:

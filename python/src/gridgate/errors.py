@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import ssl
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import httpx
@@ -110,27 +111,32 @@ class StorageError(GridgateError):
         return type(self), (self.kind, str(self))
 
 
-class OutputNotRequestedWarning(UserWarning):
-    """A job has written files that it was not asked to bring back; they are gone."""
+class OutputWarning(UserWarning):
+    """Files of a job are not there: it did not make them, could not keep them, or was not asked to bring them back."""
 
 
 class JobsRefused(GridgateError):
     """Something was not done to some of several jobs.
 
-    ``done``: the ids of the others, to which it was done; ``refused``: id → why not.
+    ``done``: the ids of the others, to which it was done; ``refused``: id → why not; ``unknown``: ids of those among the
+    refused of which the answer did not come, so that it may have been done.
     """
 
-    def __init__(self, done: list[int], refused: dict[int, GridgateError], what: str = "changed") -> None:
+    def __init__(
+        self, done: list[int], refused: dict[int, GridgateError], what: str = "changed", unknown: Sequence[int] = ()
+    ) -> None:
         self.done = done
         self.refused = refused
         self.what = what
+        self.unknown = list(unknown)
         reasons = [f"{jid}: {error}" for jid, error in list(refused.items())[:10]]
         more = [f"and {len(refused) - 10} more"] if len(refused) > 10 else []
         count = f"{len(refused)} of {len(done) + len(refused)} jobs were not {what}"
-        super().__init__(f"{count}: {'; '.join([*reasons, *more])}")
+        doubt = f" (of {len(self.unknown)} it is not known, see .unknown)" if unknown else ""
+        super().__init__(f"{count}{doubt}: {'; '.join([*reasons, *more])}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.done, self.refused, self.what)
+        return type(self), (self.done, self.refused, self.what, self.unknown)
 
 
 class JobFailed(GridgateError):

@@ -25,10 +25,20 @@ class Listing(Iterator[T]):
         self._records = records
         self._what = what
         self._read: deque[T] = deque()
+        self._is_over = False
         self._fill(1)
 
+    def __iter__(self) -> Listing[T]:
+        if self._is_over:
+            raise RuntimeError(f"these {self._what} were read to their end already: rows = list(...) keeps them, or ask again")
+        return self
+
     def __next__(self) -> T:
-        return self._read.popleft() if self._read else next(self._records)
+        try:
+            return self._read.popleft() if self._read else next(self._records)
+        except StopIteration:
+            self._is_over = True
+            raise
 
     def close(self) -> None:
         """Reads no further."""

@@ -6,7 +6,7 @@ import { RegistryService } from '../../registry/index.js';
 import { SANDBOX_STORE, type SandboxStore } from '../../jobs/index.js';
 import { describeLocalIsolation, thisMachine } from '../../worker/index.js';
 import { CommandError } from '../terminal/command-error.js';
-import { onNewService, type CliContext } from './context.js';
+import { onService, type CliContext } from './context.js';
 import { checkBalancer, type BalancerInput } from '../doctor/balancer-checks.js';
 import { checkDatabase, checkSessions } from '../doctor/database-checks.js';
 import { checkElements } from '../doctor/element-checks.js';
@@ -29,7 +29,7 @@ const NEEDS_SCHEMA = 'not tried: the database lacks the schema of this version';
  * `gridgate doctor`: looks at everything an instance depends on, as it will be used, with the environment of the
  * service, and says what is wrong and what to do. Changes nothing. Exit 1 when there is a fault, warnings are 0.
  */
-export const doctorCommand = onNewService(
+export const doctorCommand = onService(
   'doctor',
   'look at everything an instance depends on, and say what is wrong',
   {

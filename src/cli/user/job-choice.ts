@@ -46,10 +46,11 @@ export async function eachRead<T>(
       return () => take(jid, what);
     } catch (error) {
       const told = explained(error, grid.server);
-      if (!(told instanceof CommandError) || told.exitCode > 2) throw told;
+      if (!isOfOne(told)) throw told;
       return () => {
         missing[jid] = told.message;
         tell(`${jid}: ${told.message}`);
+        if (told instanceof CommandError && told.hint !== undefined) tell(`hint: ${told.hint}`);
       };
     }
   };
@@ -61,11 +62,19 @@ export async function eachRead<T>(
   return missing;
 }
 
+/** A fault of one job, or of a file here: others may go well. */
+function isOfOne(error: unknown): error is Error {
+  if (error instanceof CommandError) return error.exitCode <= 2;
+  return error instanceof Error && 'syscall' in error && 'path' in error;
+}
+
 /** How a command ends when something was missing. */
 export function missingFault(
   missing: Record<number, string>,
   jids: readonly number[],
 ): CommandError | false {
   const { length } = Object.keys(missing);
-  return length > 0 && new CommandError(`${length} of ${jids.length} job(s) have nothing to fetch`);
+  return (
+    length > 0 && new CommandError(`of ${length} of ${jids.length} job(s) nothing was fetched`)
+  );
 }

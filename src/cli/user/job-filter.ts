@@ -23,8 +23,22 @@ export function isFiltered(filter: JobFilter): boolean {
   return [status, group, name, where].some(({ length }) => length > 0) || !!(since ?? until);
 }
 
+/** Parameters of lists that leave nothing out. */
+const NO_FILTER: ReadonlySet<string> = new Set([
+  'allOwners',
+  'sort',
+  'maxJobs',
+  'startJob',
+  'after',
+]);
+
 /** The filter as the service takes it, which judges it. Throws CommandError. */
 export function queryOf({ where, ...filter }: JobFilter): ListJobsQuery {
+  const wrong = Object.keys(valuesByKey(where, '--where ')).find((key) => NO_FILTER.has(key));
+  if (wrong !== undefined) {
+    const hint = wrong === 'allOwners' ? '--all is for jobs of all owners' : undefined;
+    throw new CommandError(`--where ${wrong} is no attribute of jobs`, 2, hint);
+  }
   const { status, group, name, since, until, all } = filter;
   const lists = Object.entries({ status: status.map(stateOf), jobGroup: group, name });
   return {

@@ -6,30 +6,55 @@ import type { GridConnection } from './grid-connection.js';
 import { chosenJobs, eachRead, missingFault } from './job-choice.js';
 import type { JobFilter } from './job-filter.js';
 
+const MOST_SHOWN = 60;
+/** Of one of several files: a few are in memory at once. */
+const MOST_BYTES = 32 * 1024 * 1024;
+
 type Stream = Writable & { isTTY?: boolean };
 
-/** Which file is read, of which jobs, and whether it is followed. */
-type LogOptions = JobFilter & { file: string; follow?: true | undefined };
+/** Which file is read, of which jobs, and whether it is followed; with `withArguments` the arguments of each stand beside its id. */
+type LogOptions = JobFilter & { file: string; follow?: true | undefined; withArguments?: true };
 
 /** Writes what jobs have written: of one that is named as it is, of several each line behind the id of its job. */
 export async function readLogs(
   grid: GridConnection,
   named: readonly number[],
-  { file, follow, ...filter }: LogOptions,
+  { file, follow, withArguments, ...filter }: LogOptions,
 ): Promise<void> {
   const { jids, isOne } = await chosenJobs(grid, 'logs of', { jids: named, filter });
   const [first = 0] = jids;
   if (isOne) return follow ? followLogs(grid, first, file) : logs(grid, first, file);
   if (follow) throw new CommandError('one job can be followed', 2, 'give its id: logs -f 42');
   const missing = await eachRead(grid, jids, {
-    read: async (jid) => (await outputOf(grid, jid, file)).text(),
-    take: (jid, text) => {
+    read: async (jid) => {
+      const answer = await outputOf(grid, jid, file);
+      if (Number(answer.headers.get('Content-Length') ?? 0) > MOST_BYTES) {
+        await answer.body?.cancel();
+        throw new CommandError(
+          `${file} is too long to stand among others`,
+          2,
+          `\`gridgate logs ${jid}\` shows it`,
+        );
+      }
+      const text = await answer.text();
+      return { text, of: withArguments ? await argumentsOf(grid, jid) : '' };
+    },
+    take: (jid, { text, of }) => {
       const lines = printableLines(text, process.stdout.isTTY).replace(/\n$/, '').split('\n');
-      if (text !== '') process.stdout.write(lines.map((line) => `${jid}: ${line}\n`).join(''));
+      if (text !== '')
+        process.stdout.write(lines.map((line) => `job ${jid}${of}: ${line}\n`).join(''));
     },
   });
   const fault = missingFault(missing, jids);
   if (fault) throw fault;
+}
+
+/** What a job was run with, in brackets. */
+async function argumentsOf({ client }: GridConnection, jid: number): Promise<string> {
+  const { Arguments: words = '' } = await client.getJobManifest(jid);
+  const [text = ''] = printableLines([words].flat().join(' '), true).split('\n');
+  const short = text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+  return short === '' ? '' : ` (${short})`;
 }
 
 async function outputOf(grid: GridConnection, jid: number, name: string): Promise<Response> {

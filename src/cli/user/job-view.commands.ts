@@ -291,12 +291,17 @@ async function noRuns(
   ];
 }
 
+/** Two digits also of what is little. */
+function hours(value: number): string {
+  return value >= 1 || value === 0 ? value.toFixed(2) : value.toPrecision(2);
+}
+
 const USAGE: Columns<JobUsageRow> = {
   RUNS: 'runs',
   DONE: 'done',
-  'WALL H': ({ wallHours }) => wallHours.toFixed(2),
-  'PROCESSOR H': ({ processorHours }) => processorHours.toFixed(2),
-  'CPU H': ({ cpuHours }) => cpuHours.toFixed(2),
+  'WALL H': ({ wallHours }) => hours(wallHours),
+  'PROCESSOR H': ({ processorHours }) => hours(processorHours),
+  'CPU H': ({ cpuHours }) => hours(cpuHours),
   'CPU %': ({ cpuEfficiency }) => cpuEfficiency?.toFixed(1) ?? '-',
   'MEMORY %': ({ memoryEfficiency }) => memoryEfficiency?.toFixed(1) ?? '-',
   KWH: ({ energy }) => energy.toFixed(3),

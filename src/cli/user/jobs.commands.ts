@@ -94,11 +94,14 @@ const arrayCommands = group('array', 'jobs that were submitted as an array (subm
     show: (grid, array, options) =>
       fetchOutputs(grid, [], { ...options, ...membersOf(array, options) }),
   }),
-  onGrid('logs', 'what the members have written', {
+  onGrid('logs', 'what the members have written, each line behind its job and the arguments', {
     args: [id],
     options: [['-e, --err', 'standard error instead of standard output'], EVERYBODYS],
     run: (grid, array, { err, all }) =>
-      readLogs(grid, [], { file: err ? 'std.err' : 'std.out', ...membersOf(array, { all }) }),
+      readLogs(grid, [], {
+        ...{ file: err ? 'std.err' : 'std.out', withArguments: true },
+        ...membersOf(array, { all }),
+      }),
   }),
 ]);
 

@@ -28,7 +28,11 @@ export async function notesOf(
   { client }: GridConnection,
   jids: readonly number[],
 ): Promise<string[]> {
-  if (jids.length > MOST) return [];
+  if (jids.length > MOST) {
+    return [
+      `of ${jids.length} jobs it is not told what was not brought back: \`gridgate output JID\` tells it of one`,
+    ];
+  }
   const toldOf = new Map<string, number[]>();
   const all = await pLimit(AT_ONCE).map([...jids], (jid) => client.getJobParameters(jid));
   for (const [index, parameters] of all.entries()) {

@@ -31,7 +31,9 @@ export class S3Addresses implements OnApplicationBootstrap {
   async onApplicationBootstrap(): Promise<void> {
     const elements = (await this.registry.current()).storageElements();
     if (!elements.some(({ kind }) => kind === 's3')) return;
-    await awsSdk().catch((err: unknown) => this.logger.warn({ err }, 'no file in S3 can be opened'));
+    await awsSdk().catch((err: unknown) =>
+      this.logger.warn({ err }, 'no file in S3 can be opened'),
+    );
   }
 
   /** For each of these addresses one by which it can be used so until then. Throws Problem 503 while the keys cannot be read. */

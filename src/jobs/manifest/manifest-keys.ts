@@ -198,7 +198,8 @@ export const MANIFEST_KEYS = {
     min: 1,
     max: MAX_RAM_MB,
     unit: 'MB',
-    meaning: 'MB of memory; a job that takes more is ended. It sees the number as `GRIDGATE_MAX_RAM`',
+    meaning:
+      'MB of memory; a job that takes more is ended. It sees the number as `GRIDGATE_MAX_RAM`',
   },
   WallTime: {
     kind: 'integer',
@@ -229,7 +230,8 @@ export const MANIFEST_KEYS = {
   },
   Hold: {
     kind: 'flag',
-    meaning: 'Held from the start: it waits until it is released (`POST /jobs/<jid>/release`); default false',
+    meaning:
+      'Held from the start: it waits until it is released (`POST /jobs/<jid>/release`), also by an administrator who has held it as well; default false',
     example: false,
   },
   Label: {

@@ -110,7 +110,11 @@ describe('readManifest', () => {
       { CPUTime: 99 },
       { field: 'CPUTime', problem: 'must be between 100 and 500000' },
     ],
-    ['a fraction', { CPUTime: 100.5 }, { field: 'CPUTime', problem: 'must be a whole number of seconds' }],
+    [
+      'a fraction',
+      { CPUTime: 100.5 },
+      { field: 'CPUTime', problem: 'must be a whole number of seconds' },
+    ],
     [
       'a high priority',
       { Priority: 11 },
@@ -189,6 +193,7 @@ describe('readManifest', () => {
       { JobName: 'a\0' },
       { field: 'JobName', problem: 'contains a NUL character' },
     ],
+    ['nothing for Hold', { Hold: null }, { field: 'Hold', problem: 'must be true or false' }],
     ['a word for Hold', { Hold: 'yes' }, { field: 'Hold', problem: 'must be true or false' }],
     ['half a letter', { Note: '\ud800' }, { field: 'Note', problem: 'is not valid Unicode' }],
     [

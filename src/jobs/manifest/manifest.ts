@@ -397,7 +397,7 @@ function label(
 }
 
 function flag(manifest: JsonObject, key: KeyOfKind<'flag'>, faults: Faults): boolean {
-  const value = manifest[key] ?? false;
+  const { [key]: value = false } = manifest;
   if (typeof value !== 'boolean') faults.add(key, 'must be true or false');
   return value === true;
 }

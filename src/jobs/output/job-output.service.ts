@@ -77,7 +77,9 @@ export class JobOutputService {
     const plan = planOf({ manifest: (await this.jobs.manifest(job.jid)) ?? {} });
     const name = outputName(plan, asked);
     if (name !== undefined) return name;
-    throw noSuchFile(`Job ${job.jid} gives back no file of that name: it brings back what OutputSandbox names`);
+    throw noSuchFile(
+      `Job ${job.jid} gives back no file of that name: OutputSandbox does not name it`,
+    );
   }
 
   private async fileOf(job: Job, name: string): Promise<FileDownload> {

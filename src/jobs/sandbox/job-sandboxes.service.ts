@@ -132,9 +132,10 @@ export class JobSandboxesService {
       );
     }
     if (!file) {
-      const why =
-        kind === 'outputsandbox' ? `: job ${job.jid} brings back what OutputSandbox names` : '';
-      throw noSuchFile(`The sandbox has no file of that name${why}`);
+      const why = ': it was not made, or OutputSandbox does not name it';
+      throw noSuchFile(
+        `The sandbox has no file of that name${kind === 'outputsandbox' ? why : ''}`,
+      );
     }
     if (file.directory) throw noSuchFile('It is an empty directory, which has no bytes');
     return {

@@ -103,22 +103,40 @@ function fileRow(
 
 /** What a job has made or was to make, and did not bring back. */
 export function outputNotes(parameters: JobParameters, jid: number): Child {
+  const stored = storedSection(String(parameters['UploadedOutputData'] ?? ''));
   const notes = NOTES.flatMap(([key, text]) => {
     const names = parameters[key];
     return names === undefined ? [] : [h('p', {}, h('b', {}, text), ` ${names}`)];
   });
-  if (notes.length === 0) return undefined;
+  if (notes.length === 0) return stored;
+  return [
+    stored,
+    h(
+      'section',
+      { class: 'card', 'aria-labelledby': 'not-brought' },
+      h('h2', { id: 'not-brought' }, 'Not brought back'),
+      notes,
+      parameters['OutputNotRequested'] !== undefined &&
+        h(
+          'a',
+          { class: 'button plain', href: `#/submit?like=${jid}&bring=made` },
+          'Add them and run again',
+        ),
+    ),
+  ];
+}
+
+/** The files that the job has put into the catalogue, with the way to the directory of the first. */
+function storedSection(names: string): Child {
+  if (names === '') return undefined;
+  const directory = names.slice(0, names.search(/\/[^/]*(, |$)/)) || '/';
+  const place = new URLSearchParams({ at: directory });
   return h(
     'section',
-    { class: 'card', 'aria-labelledby': 'not-brought' },
-    h('h2', { id: 'not-brought' }, 'Not brought back'),
-    notes,
-    parameters['OutputNotRequested'] !== undefined &&
-      h(
-        'a',
-        { class: 'button plain', href: `#/submit?like=${jid}&bring=made` },
-        'Add them and run again',
-      ),
+    { class: 'card', 'aria-labelledby': 'stored' },
+    h('h2', { id: 'stored' }, 'Stored in the catalogue'),
+    h('p', {}, names),
+    h('a', { class: 'button plain', href: `#/catalogue?${place.toString()}` }, `Open ${directory}`),
   );
 }
 

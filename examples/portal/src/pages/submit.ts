@@ -329,9 +329,10 @@ class SubmitForm {
       const warnings = answer.warnings ?? [];
       const jobs = 'jobs' in answer ? answer.jobs : 1;
       const what = jobs === 1 ? 'This job' : `These ${count(jobs)} jobs`;
+      const look = warnings.length > 0 ? 'note warning' : 'note';
       const good = h(
         'div',
-        { class: 'note', role: 'status', tabIndex: -1 },
+        { class: look, role: 'status', tabIndex: -1 },
         h('p', {}, `${what} would be accepted${this.valuesTried()}.`),
       );
       good.append(...warnings.map(({ detail }) => h('p', {}, detail)));

@@ -14,7 +14,7 @@ export function takeNotice(): HTMLElement[] {
   if (texts.length === 0) return [];
   const box = h(
     'div',
-    { class: 'note', role: 'status' },
+    { class: 'note warning', role: 'status' },
     texts.map((text) => h('p', {}, text)),
   );
   return [box];

@@ -39,9 +39,19 @@ class Listing(AsyncIterator[T]):
     def __init__(self, records: AsyncGenerator[T, None], what: str) -> None:
         self._records = records
         self._what = what
+        self._is_over = False
+
+    def __aiter__(self) -> Listing[T]:
+        if self._is_over:
+            raise RuntimeError(f"these {self._what} were read to their end already: keep them, or ask again")
+        return self
 
     async def __anext__(self) -> T:
-        return await self._records.__anext__()
+        try:
+            return await self._records.__anext__()
+        except StopAsyncIteration:
+            self._is_over = True
+            raise
 
     async def aclose(self) -> None:
         """Reads no further."""

@@ -28,8 +28,8 @@ from .._task import (
     tell,
     wheels_of,
 )
-from .._verbs import HOLD, KILL, PURGE, RELEASE, RESCHEDULE, Verb, check_choice
-from ..errors import GridgateError, JobFailed, MapFailed, NotFound, OutputNotRequestedWarning, ProblemError
+from .._verbs import HOLD, KILL, PURGE, RELEASE, RESCHEDULE, Verb, check_choice, is_refusal
+from ..errors import GridgateError, JobFailed, JobsRefused, MapFailed, NotFound, OutputWarning, ProblemError
 from ..model import FINAL, Change, Identity, Job, SandboxFile
 from ._runtime import Jobs, Listing, closed_after, collected, in_thread, listed, pause
 from .administration import AsyncAdministration
@@ -43,8 +43,8 @@ FEW = 20
 #: Bytes of a failed job's errors that its exception has.
 ERRORS_END = 4096
 END = {"Range": f"bytes=-{ERRORS_END}"}
-#: Keys of a manifest that the service gives.
-GIVEN = frozenset({"JobID", "Owner", "OwnerGroup", "OwnerDN", "VirtualOrganization", "Setup"})
+#: Keys of a manifest that the service gives, and the hold, which is over when a job is submitted again.
+GIVEN = frozenset({"JobID", "Hold", "Owner", "OwnerGroup", "OwnerDN", "VirtualOrganization", "Setup"})
 
 Manifest = Mapping[str, Any]
 #: No further filters.
@@ -203,9 +203,9 @@ class AsyncClient(AsyncTransport):
         """Waits until the jobs have ended and answers them in the order of their ids, by the feed, without polling.
 
         ``check``: raise JobFailed for the first one that has not ended as Done. Stopping early (Ctrl-C, cancel) leaves
-        the jobs as they are. Of up to 20 jobs it is told what they have made and were not asked to bring back, by an
-        ``OutputNotRequestedWarning``, once. Raises NotFound for a job that is not there, or not this user's unless
-        ``all_owners``.
+        the jobs as they are. Of up to 20 jobs it is told what they were to make and have not, or have made and were not
+        asked to bring back, by an ``OutputWarning``, once. Raises NotFound for a job that is not there, or not this user's
+        unless ``all_owners``.
         """
         wanted = [jid_of(one) for one in await collected(jids)]
         more: dict[str, Any] = {"allOwners": True} if all_owners else {}
@@ -215,8 +215,8 @@ class AsyncClient(AsyncTransport):
         for chunk in chunks_of(sorted(set(wanted))):  # events tell less of a job than lists do
             async for record in pages_of(self, Call("GET", "/jobs", {**more, "jid": chunk, "maxJobs": IDS}), "jobs"):
                 jobs[int(record["jid"])] = Job.of(record)
-        for warning in await self._not_requested([job.jid for job in jobs.values() if job.is_done]):
-            warnings.warn(warning, OutputNotRequestedWarning, stacklevel=2)
+        for warning in await self._lacking([job.jid for job in jobs.values() if job.is_done]):
+            warnings.warn(warning, OutputWarning, stacklevel=2)
         for jid in wanted:
             if jid not in jobs:
                 raise _no_job(jid)
@@ -224,17 +224,22 @@ class AsyncClient(AsyncTransport):
                 raise await self.failure(jobs[jid])
         return [jobs[jid] for jid in wanted]
 
-    async def _not_requested(self, jids: Sequence[int]) -> list[str]:
-        """What is to be said of the files that jobs have made and were not asked for; of each job once, and of few only."""
+    async def _lacking(self, jids: Sequence[int]) -> list[str]:
+        """What is to be said of files of jobs that are not there; of each job once, and of few only."""
         told = []
         for jid in jids if len(jids) <= FEW else ():
             if jid in self._looked:
                 continue
             try:
-                names = (await self.parameters(jid)).get("OutputNotRequested")
+                known = await self.parameters(jid)
             except GridgateError:
                 continue
             self._looked.add(jid)
+            if known.get("MissingOutput"):
+                told.append(f"Job {jid} has not made {known['MissingOutput']}, which OutputSandbox names")
+            if known.get("OutputLeftOut"):
+                told.append(f"Job {jid} could not keep {known['OutputLeftOut']}")
+            names = known.get("OutputNotRequested")
             if names:
                 them = "them" if ", " in names else "it"
                 why = f"which it was not asked to bring back: name {them} in OutputSandbox and run it again"
@@ -375,14 +380,25 @@ class AsyncClient(AsyncTransport):
         That of several goes into a folder for each, ``to/<jid>``. What breaks off goes on where it was; a file has its name
         only when it is whole. A link becomes a copy of the file to which it leads; one to a directory is left out, since the
         files of the directory are there. Empty directories are made, and are not among the paths. Files keep their times, and
-        those that their owner may execute can be executed. It is told as by ``wait`` what a job was not asked to bring back.
+        those that their owner may execute can be executed. Of several jobs one without output keeps none from the others: then
+        JobsRefused is raised at the end. It is told as by ``wait`` what a job was not asked to bring back.
         """
         named = None if names is None else list(names)
         given = [jid_of(one) for one in await collected(jids)]
         wanted = {jid: Path(to) / str(jid) if is_several(jids) else Path(to) for jid in given}
-        paths = [path for jid, folder in wanted.items() for path in await self._output_of(jid, folder, named)]
-        for warning in await self._not_requested(list(wanted)):
-            warnings.warn(warning, OutputNotRequestedWarning, stacklevel=2)
+        paths: list[Path] = []
+        refused: dict[int, GridgateError] = {}
+        for jid, folder in wanted.items():
+            try:
+                paths += await self._output_of(jid, folder, named)
+            except ProblemError as error:
+                if not is_several(jids) or not is_refusal(error):
+                    raise
+                refused[jid] = error
+        for warning in await self._lacking(list(wanted)):
+            warnings.warn(warning, OutputWarning, stacklevel=2)
+        if refused:
+            raise JobsRefused([jid for jid in wanted if jid not in refused], refused, "downloaded")
         return paths
 
     async def _output_of(self, jid: int, folder: Path, names: Optional[list[str]]) -> list[Path]:
@@ -469,13 +485,13 @@ class AsyncClient(AsyncTransport):
         """Calls a Python function once for each parameter, in jobs, and answers the results in order.
 
         The function goes along by value (``pip install cloudpickle``); ``python`` is the interpreter of the site, which
-        must be of the version of this one. ``chunksize``: calls that one job makes, one after the other. ``packages``: a
-        directory of wheels, which goes up once and is on the path of all calls. Results come back as JSON (tuples as lists);
-        ``results="pickle"`` brings any value back, and runs what the job's site has made of it with your rights: ask for it
-        where you trust the sites. ``manifest``: further keys. ``progress`` is called with how many calls are done and how
-        many there are, or is a bar of tqdm. Jobs of a map that is stopped early are killed.
-
-        Raises MapFailed with the errors of each failed call; with ``return_failures`` they stand in the list.
+        must be of the version of this one. ``chunksize``: calls that one job makes, one after the other; of short calls
+        many, or ``GridExecutor``. ``packages``: a directory of wheels, which goes up once and is on the path of all
+        calls. Results come back as JSON (tuples as lists); ``results="pickle"`` brings any value back, and runs what the
+        job's site has made of it with your rights: ask for it where you trust the sites. ``manifest``: further keys.
+        ``progress`` is called with how many calls are done and how many there are, or is a bar of tqdm. Jobs of a map
+        that is stopped early are killed. Raises MapFailed with the errors of each failed call; with ``return_failures``
+        they stand in the list.
         """
         refuse_options("map", results, manifest or {}, chunksize)
         values = list(parameters)

@@ -19,6 +19,7 @@ async def do_each(transport: AsyncTransport, verb: Verb, jids: Sequence[int]) ->
     size = IDS if verb.name == "kill" else 1
     done: list[int] = []
     refused: dict[int, GridgateError] = {}
+    unknown: list[int] = []
     for at in range(0, len(wanted), size):
         chunk = wanted[at : at + size]
         try:
@@ -28,11 +29,12 @@ async def do_each(transport: AsyncTransport, verb: Verb, jids: Sequence[int]) ->
                 if not done and not refused:
                     raise
                 refused.update(dict.fromkeys(wanted[at:], error))
+                unknown = chunk
                 break
             refused.update(dict.fromkeys(chunk, error))
         done += [jid for jid in chunk if jid not in refused]
     if refused:
-        raise JobsRefused(done, refused, verb.done)
+        raise JobsRefused(done, refused, verb.done, unknown)
     return done
 
 

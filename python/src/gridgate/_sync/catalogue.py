@@ -6,6 +6,7 @@ import io
 import json
 import os
 from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Optional, Union
 
@@ -316,16 +317,20 @@ class Catalogue:
             **{"kind": "file", "path": new, "size": entry.size},
             **{member: entry.attributes[name] for name, member in MOVED.items() if entry.attributes[name] != ""},
             "replicas": [{"se": se, **({"pfn": at["PFN"]} if at["PFN"] else {})} for se, at in replicas.items()],
+            **({"metadata": metadata} if metadata else {}),
         }
         headers = {"Content-Type": "application/x-ndjson"}
         content = f"{json.dumps(line)}\n".encode()
         answer = self._transport.answer(Call("POST", "/filecatalogue/bulk", content=content, headers=headers, again=True))
         fault = parsed(answer.content.split(b"\n")[0])
         if "status" in fault:
-            raise problem_with(fault["status"], {**fault, "detail": f"{new}: {fault.get('detail', '')}"})
-        if metadata:
-            self.set_file_metadata(new, metadata)
-        self.remove(old)
+            detail = f"{new}: {fault.get('detail', '')}"
+            if fault.get("code") == "catalogue.owner-forbidden":
+                owner, group = entry.attributes["Owner"], entry.attributes["OwnerGroup"]
+                detail = f"{old} belongs to {owner} ({group}), and only a catalogue manager may move it so that this stays"
+            raise problem_with(fault["status"], {**fault, "detail": detail})
+        with suppress(NotFound):  # an earlier try has done it, whose answer was lost
+            self.remove(old)
 
     def _entry(self, path: str) -> Entry:
         """A file with its replicas, which only the list of its directory has. Raises NotFound."""
@@ -365,7 +370,12 @@ class Catalogue:
         return True
 
     def remove(self, path: str) -> None:
-        """Takes a file out of the catalogue; bytes that came through the service are removed, too."""
+        """Takes a file out of the catalogue.
+
+        Bytes that came through the service are removed, too, an hour and two minutes after the file was registered at the
+        earliest; so long its path is taken, and addresses that ``access`` has given go on. The service waits for that, not
+        this call. Other copies stay where they are.
+        """
         self._transport.answer(Call("DELETE", _file(path)))
 
     def remove_directory(self, path: str) -> None:

@@ -159,5 +159,5 @@ const INSTEAD: Record<string, string> = {
   SLURM_SUBMIT_DIR: 'a job begins in a directory of its own, $HOME',
   SLURM_CPUS_PER_TASK: PROCESSORS,
   SLURM_CPUS_ON_NODE: PROCESSORS,
-  SLURM_ARRAY_TASK_ID: 'each site has it in the jobs of --array',
+  SLURM_ARRAY_TASK_ID: 'jobs of --array have it at each site',
 };

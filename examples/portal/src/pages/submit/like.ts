@@ -48,7 +48,11 @@ export function likeManifest(
 ): Likeness {
   const { outputs, ...like } = contentOf(manifest, resources);
   const fields = { ...like.fields, output: namesText(outputs) };
-  return { content: { ...like, fields, files: [] }, notes: leftOf(like.rest, name) };
+  const sent = listed(manifest.InputSandbox ?? []).filter((file) => !/^LFN:/i.test(file));
+  const files =
+    sent.length > 0 && `${name} names input files, which have to be added: ${sent.join(', ')}`;
+  const notes = [...(files ? [files] : []), ...leftOf(like.rest, name)];
+  return { content: { ...like, fields, files: [] }, notes };
 }
 
 /** The manifest that a file is; undefined when it is none. */
