@@ -65,7 +65,7 @@ async function failedJob(page) {
   await page.getByLabel('Name', { exact: true }).fill('histogram');
   await page.getByLabel('Program', { exact: true }).fill('/bin/sh');
   await page.getByLabel('Arguments', { exact: true }).fill(FAILING);
-  await page.getByRole('button', { name: 'Submit' }).click();
+  await page.getByRole('button', { name: 'Submit', exact: true }).click();
   await page.getByRole('heading', { name: /^Why it failed/ }).waitFor();
 }
 

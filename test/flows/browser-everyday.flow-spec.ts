@@ -116,7 +116,10 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('everyday tasks in the 
     await page.getByRole('alert').getByText('are used nowhere').waitFor();
     await page.getByLabel('Arguments').fill('x=%s');
     await button('Check only').click();
-    await page.getByRole('status').getByText('These 3 jobs would be accepted.').waitFor();
+    await page
+      .getByRole('status')
+      .getByText('These 3 jobs would be accepted, with the values')
+      .waitFor();
     await button('Submit').click();
     await page.getByRole('heading', { name: /^Array \d+/ }).waitFor();
     const id = page.url().split('/').at(-1) ?? '';

@@ -79,7 +79,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     expect(await words.inputValue()).toBe('3 "two words"');
     expect(await page.getByLabel('Files to bring back').inputValue()).toBe('left.txt');
     await words.fill('0 "two words"');
-    await page.getByRole('button', { name: 'Submit' }).click();
+    await page.getByRole('button', { name: 'Submit', exact: true }).click();
     await page.waitForURL(/#\/jobs\/\d+$/);
     const jid = Number(page.url().split('/').at(-1));
     expect(jid).toBeGreaterThan(body.jids[0]);
