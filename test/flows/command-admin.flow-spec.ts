@@ -273,6 +273,7 @@ describe('gridgate for administrators', () => {
     for (const words of [
       ['storage', 'list'],
       ['user', 'list'],
+      ['doctor'],
       ['admin', 'catalogue', 'verify'],
     ]) {
       expect(await user.run(words, { GRID_HOME: empty })).toEqual(

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -72,6 +72,12 @@ describe('a job that is held from the start', () => {
     expect((await gridgate('release', jid)).code).toBe(0);
     expect((await gridgate('status', jid, '--watch')).code).toBe(0);
     expect((await gridgate('logs', jid)).stdout).toBe('line of h\nother\n');
+    expect(await gridgate('submit', '--hold', '--wait', 'scan.sh')).toEqual(
+      refused(
+        'a job that is held does not end, and --wait waits for the end',
+        'leave --wait out; `gridgate release JID` lets it begin',
+      ),
+    );
     expect(await gridgate('run', '--hold', '--', './scan.sh')).toEqual(
       refused(
         'run waits for the end, and --hold keeps a job from its begin',
@@ -156,7 +162,7 @@ describe('results of several jobs', () => {
     expect(await readFile(join(home, 'all', second, 'std.out'), 'utf8')).toContain('line of b\n');
     await expect(stat(join(home, 'all', gone))).rejects.toThrow('ENOENT');
     expect(stderr).toMatch(new RegExp(`^${gone}: .+\n${first}, ${second}: made, and not .+\n`));
-    expect(stderr).toMatch(/\ngridgate: of 1 of 3 job\(s\) nothing was fetched\n$/);
+    expect(stderr).toMatch(/\ngridgate: nothing was fetched of 1 of 3 jobs\n$/);
     expect((await gridgate('output', first, second, '-o', 'json')).code).toBe(0);
     expect((await stat(join(home, first, 'std.out'))).isFile()).toBe(true);
   });
@@ -168,7 +174,7 @@ describe('results of several jobs', () => {
     expect(await gridgate('logs', first, second)).toEqual({ code: 0, stdout: both, stderr: '' });
     const all = await gridgate('logs', '--where', 'jobGroup=keep');
     expect([all.code, all.stdout]).toEqual([1, both]);
-    expect(all.stderr).toMatch(/gridgate: of 1 of 3 job\(s\) nothing was fetched\n$/);
+    expect(all.stderr).toMatch(/gridgate: nothing was fetched of 1 of 3 jobs\n$/);
     expect(await gridgate('logs')).toEqual(
       refused(
         'logs of which jobs?',
@@ -176,6 +182,42 @@ describe('results of several jobs', () => {
       ),
     );
     expect(await gridgate('output', '-g', 'none')).toEqual(refused('no job is found'));
+    for (const verb of ['kill', 'status', 'logs']) {
+      expect(await gridgate(verb, '--where', 'allOwners=true')).toEqual(
+        refused('--where allOwners is no attribute of jobs', '--all is for jobs of all owners'),
+      );
+      expect(await gridgate(verb, '--where', 'sort=jid')).toEqual(
+        refused('--where sort is no attribute of jobs'),
+      );
+    }
+  });
+
+  it('are fetched of the others where a file here is in the way of one', async () => {
+    await mkdir(join(home, 'way'));
+    await writeFile(join(home, 'way', first), '');
+    const ended = await gridgate('output', first, second, '-C', 'way');
+    expect([ended.code, ended.stdout]).toEqual([
+      1,
+      expect.stringContaining(`way/${second}/std.out`),
+    ]);
+    expect(ended.stderr).toContain(`${first}: EEXIST`);
+    expect(ended.stderr).toMatch(/\ngridgate: nothing was fetched of 1 of 2 jobs\n$/);
+  });
+
+  it('are too long to stand among others, or too many to be asked for what they lack', async () => {
+    await writeFile(join(home, 'long.sh'), '#!/bin/sh\nhead -c 34000000 /dev/zero\n');
+    const sent = await gridgate('submit', '--wait', '-o', 'name', 'long.sh');
+    const jid = sent.stdout.trim();
+    const ended = await gridgate('logs', first, jid);
+    expect([ended.code, ended.stdout]).toEqual([1, expect.stringMatching(/^job \d+: line of a\n/)]);
+    expect(ended.stderr).toContain(
+      `${jid}: std.out is too long to stand among others\nhint: \`gridgate logs ${jid}\` shows it\n`,
+    );
+    const many = await gridgate('submit', '--wait', '-g', 'many', '--array', '1-21', 'scan.sh');
+    const text =
+      'of 21 jobs it is not told what was not brought back: `gridgate output JID` tells it';
+    expect(many.stderr).toContain(text);
+    expect((await gridgate('output', '-g', 'many', '-C', 'many')).stderr).toContain(text);
   });
 
   it('of an array are those of its members', async () => {

@@ -74,7 +74,5 @@ export function missingFault(
   jids: readonly number[],
 ): CommandError | false {
   const { length } = Object.keys(missing);
-  return (
-    length > 0 && new CommandError(`of ${length} of ${jids.length} job(s) nothing was fetched`)
-  );
+  return length > 0 && new CommandError(`nothing was fetched of ${length} of ${jids.length} jobs`);
 }

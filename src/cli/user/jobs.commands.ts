@@ -168,6 +168,8 @@ function ownWords([program = '', ...words]: string[]): string[] {
   return given.map((word) => `${word} goes to ${program}: options of submit stand before it`);
 }
 
+const NO_WAIT = 'leave --wait out; `gridgate release JID` lets it begin';
+
 /** The tasks of `--array`. Throws CommandError for what would be a file. */
 function tasksWord(word: string): string {
   if (/^[\d,:%-]+$/.test(word)) return word;
@@ -182,6 +184,13 @@ async function submit(
 ): Promise<Shown> {
   const read = await sourcesOf(paths, options);
   const made = manifestsOf(read, options);
+  if (options.wait && made.manifests.some(({ Hold }) => Hold === true)) {
+    throw new CommandError(
+      'a job that is held does not end, and --wait waits for the end',
+      2,
+      NO_WAIT,
+    );
+  }
   for (const warning of made.warnings) tell(`warning: ${warning}`);
   const own = options.isMeant ? [] : ownWords(paths);
   for (const warning of [...leftHere(read, made), ...own]) tell(`warning: ${warning}`);

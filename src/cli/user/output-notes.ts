@@ -23,7 +23,7 @@ function notRequested(names: string): string {
   return `made, and not brought back: ${names} (gone with the job); ${keeps}`;
 }
 
-/** What is to be told of jobs that have ended, each thing once; of many jobs nothing. */
+/** What is to be told of jobs that have ended, each thing once; of more than MOST jobs, that they were not asked. */
 export async function notesOf(
   { client }: GridConnection,
   jids: readonly number[],
