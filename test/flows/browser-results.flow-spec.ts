@@ -181,10 +181,11 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
 
   it('of an array, and lists of jobs, are saved as tables', async () => {
     const texts = `echo "=$1,\\"a\\""; echo x`;
+    const long = 'head -c 20001 /dev/zero | tr "\\0" a';
     const { body } = await alice.post('/jobs?array=true', {
       json: {
-        ...{ JobName: 'prints', Executable: '/bin/sh', Parameters: ['1', '2', 'quiet'] },
-        Arguments: ['-c', `[ "$1" = quiet ] || { ${texts}; }`, 'x', '%s'],
+        ...{ JobName: 'prints', Executable: '/bin/sh', Parameters: ['1', '2', 'quiet', 'long'] },
+        Arguments: ['-c', `case $1 in quiet) ;; long) ${long};; *) ${texts};; esac`, 'x', '%s'],
       },
     });
     const jids = body.jids as number[];
@@ -205,9 +206,11 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
           `${jids[0]},1,Done,"'=1,""a""\nx"`,
           `${jids[1]},2,Done,"'=2,""a""\nx"`,
           `${jids[2]},quiet,Done,`,
+          `${jids[3]},long,Done,${'a'.repeat(20_000)}…`,
           '',
         ].join('\r\n'),
       ]);
+      await page.getByText('Of 1 member the table has only the begin').waitFor();
       await page.goto(`${grid.url}/portal/#/jobs?name=prints`);
       const [name, text] = await saved('Save these jobs as CSV');
       const [head, ...rows] = text.split('\r\n');

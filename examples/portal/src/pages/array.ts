@@ -126,8 +126,16 @@ class ArrayPage {
     };
     const onStep = (read: number, of: number): void =>
       update(this.note, `Reading what ${count(read)} of ${count(of)} have printed …`);
-    const { table, unread } = await outputsCsv({ client, id: this.id, signal }, valuesOf, onStep);
-    update(this.note, unread > 0 && `What ${plural(unread, 'member')} printed could not be read.`);
+    const { table, unread, cut } = await outputsCsv(
+      { client, id: this.id, signal },
+      valuesOf,
+      onStep,
+    );
+    update(
+      this.note,
+      unread > 0 && `What ${plural(unread, 'member')} printed could not be read. `,
+      cut > 0 && `Of ${plural(cut, 'member')} the table has only the begin, with … behind it.`,
+    );
     saveAs(table, `array-${this.id}.csv`);
   }
 
