@@ -201,6 +201,7 @@ def test_tells_what_was_used(grid):
     assert (used["from"], used["to"]) == (today.strftime("%Y-%m-01"), today.strftime("%Y-%m-%d"))
     assert used["total"]["runs"] >= 1 and {row["owner"] for row in used["rows"]} == {"alice"}
     assert grid.usage(from_date="2020-01", to_date=datetime(2020, 1, 31), by="owner")["total"]["runs"] == 0
+    assert grid.usage(job_group="no such group")["total"]["runs"] == 0
     assert grid.usage(from_date=timedelta(days=1))["from"] == (today - timedelta(days=1)).strftime("%Y-%m-%d")
 
 

@@ -381,6 +381,7 @@ const RUNS = `
     owner_group text not null,
     owner text not null,
     site text not null,
+    job_group text not null default '',
     is_done boolean not null,
     processors integer not null,
     wall_seconds double precision not null,
@@ -396,6 +397,7 @@ const RUNS = `
     owner_group text not null,
     owner text not null,
     site text not null,
+    job_group text not null default '',
     runs bigint not null,
     done bigint not null,
     wall_seconds double precision not null,
@@ -405,8 +407,9 @@ const RUNS = `
     memory_seconds double precision not null,
     memory_used double precision not null,
     memory_given double precision not null,
-    primary key (setup, day, vo, owner_group, owner, site)
+    primary key (setup, day, vo, owner_group, owner, site, job_group)
   ) with (fillfactor = 70);
+  create index job_usage_groups on job_usage (day) where job_group <> '';
 `;
 
 const IS_FINAL = `in ('Done', 'Failed', 'Killed', 'Deleted')`;

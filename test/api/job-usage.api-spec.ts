@@ -77,6 +77,32 @@ describe('usage of runs', () => {
     expect(last).toMatchObject({ runs: 2, cpuSeconds: 300 });
   });
 
+  it('is divided by job groups, until their days are long ago', async () => {
+    const setup = 'Groups';
+    for (const [ended, job_group] of [
+      ['2026-01-10T00:00:00Z', 'x'],
+      ['2026-01-10T00:00:00Z', 'y'],
+      ['2026-02-10T00:00:00Z', 'x'],
+    ] as const)
+      await run(ended, { setup, job_group });
+    const groups = async (more: object = {}): Promise<unknown> => {
+      const wanted = { ...EVERYTHING, by: ['month', 'jobGroup'] as const, ...more };
+      const rows = await repository.report(wanted, { setup }, 10);
+      return rows.map(({ month, jobGroup, runs }) => `${month} ${jobGroup} ${runs}`);
+    };
+    const merge = (limit: number): Promise<number> =>
+      database.transaction((transaction) =>
+        repository.mergeGroups(transaction, new Date('2026-02-01T00:00:00Z'), limit),
+      );
+    const apart = ['2026-01 x 1', '2026-01 y 1', '2026-02 x 1'];
+    expect(await groups()).toEqual(apart);
+    await fold();
+    expect(await groups()).toEqual(apart);
+    expect(await groups({ jobGroup: 'x' })).toEqual(['2026-01 x 1', '2026-02 x 1']);
+    expect([await merge(1), await merge(9), await merge(9)]).toEqual([1, 1, 0]);
+    expect(await groups()).toEqual(['2026-01  2', '2026-02 x 1']);
+  });
+
   it('is shown to each as far as they may see, and as it was asked for', async () => {
     const owners = async (visibility: object, more: object = {}): Promise<unknown> => {
       const wanted = { ...EVERYTHING, by: ['owner', 'site'] as const, ...more };
@@ -112,9 +138,12 @@ describe('GET /jobs/usage', () => {
   });
 
   it('has what runs used that went well, failed and were killed, each once', async () => {
-    const jids = await submit(alice, [script('exit 0'), script('exit 3'), script('exit 0')]);
+    const JobGroup = 'tuning';
+    const jids = await submit(alice, [
+      ...[script('exit 0'), script('exit 3'), { ...script('exit 0'), JobGroup }],
+    ]);
     await awaitFinal(alice, jids);
-    const [victim = 0] = await submit(alice, [script('sleep 600')]);
+    const [victim = 0] = await submit(alice, [{ ...script('sleep 600'), JobGroup }]);
     await awaitStatus(alice, victim, ['Running']);
     await alice.delete(`/jobs/${victim}`);
     const [his = 0] = await submit(bob, [script('exit 0')]);
@@ -143,6 +172,13 @@ describe('GET /jobs/usage', () => {
       ],
     });
     expect(report.rows[0].energy).toBe(report.total.energy);
+    const { body: groups } = await alice.get('/jobs/usage?by=jobGroup');
+    expect(groups.rows.map((row: any) => [row.jobGroup, row.runs])).toEqual([
+      ['00000000', 2],
+      ['tuning', 2],
+    ]);
+    const { body: one } = await alice.get('/jobs/usage?by=&jobGroup=tuning');
+    expect(one.total).toMatchObject({ runs: 2, done: 1 });
     expect((await alice.get(`/jobs/${jids[0]}/parameters`)).body).toMatchObject({
       'Energy(Wh)': expect.any(Number),
     });
@@ -189,7 +225,7 @@ describe('GET /jobs/usage', () => {
     expect(await refused('to=yesterday')).toEqual(invalid('to', NO_TIME));
     expect(await refused('from=2026-02&to=2026-01')).toEqual(invalid('to', 'lies before `from`'));
     expect(await refused('by=month,colour')).toEqual(
-      invalid('by', 'has "colour"; known are month, day, vo, group, owner, site'),
+      invalid('by', 'has "colour"; known are month, day, vo, group, owner, site, jobGroup'),
     );
     const { body } = await alice.get('/jobs/usage?from=2025-02&to=2025-02&by=site,day,day');
     expect(body).toMatchObject({ from: '2025-02-01', to: '2025-02-28', rows: [] });

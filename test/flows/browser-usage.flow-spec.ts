@@ -66,6 +66,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of usage', ()
     ]);
     const text = await readFile(await download.path(), 'utf8');
     expect(text.split('\r\n')[1]).toMatch(new RegExp(`^${month},grid_user,alice,2,1,`));
+    await page.getByLabel('Divided by').selectOption('Month and job group');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('row', { name: new RegExp(`^${month} 00000000 2 1 `) }).waitFor();
     await expectAccessible(page);
     await page.setViewportSize(PHONE);
     await expectAccessible(page);

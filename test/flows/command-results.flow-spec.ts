@@ -287,7 +287,7 @@ describe('lists', () => {
     expect([code, stderr]).toEqual([
       0,
       expect.stringMatching(
-        /^no run is found from .+\n--group is the group of people, such as grid_user; job groups are not counted apart\n$/,
+        /^no run is found from .+\n--group is the group of people, such as grid_user; --job-group is that of jobs\n$/,
       ),
     ]);
     const divided = await gridgate('timeline', '--group', 'keep');

@@ -31,7 +31,7 @@ import { onGrid } from './on-grid.js';
 import { claimsOf } from './token-claims.js';
 
 const AT_ONCE = 8;
-const KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site'] as const;
+const KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site', 'jobGroup'] as const;
 const JID = ['<jid>', 'job id', jidOf] as const;
 
 /** `get`, `describe`, `history`, `logs`, `cp`, `why`. */
@@ -221,11 +221,12 @@ export const jobReportCommands: Command[] = [
       ['--group <name>', 'only runs of jobs of this group of people'],
       ['--owner <name>', 'only runs of jobs of this owner'],
       ['--site <name>', 'only runs at this site'],
+      ['--job-group <name>', 'only runs of jobs of this JobGroup'],
       ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
     ],
-    show: async (grid, { from, to, by, group, owner, site, csv }) => {
+    show: async (grid, { from, to, by, group, owner, site, jobGroup, csv }) => {
       const { client } = grid;
-      const query: ReportJobUsageQuery = given({ from, to, by, group, owner, site });
+      const query: ReportJobUsageQuery = given({ from, to, by, group, owner, site, jobGroup });
       if (csv) {
         const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
         const { answer } = await client.raw(asked, { headers: { Accept: 'text/csv' } });
@@ -286,7 +287,7 @@ async function noRuns(
   return [
     `no run is found from ${from} to ${to}`,
     ...(isOther
-      ? [`--group is the group of people, such as ${own}; job groups are not counted apart`]
+      ? [`--group is the group of people, such as ${own}; --job-group is that of jobs`]
       : []),
   ];
 }

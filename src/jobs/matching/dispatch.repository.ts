@@ -402,7 +402,7 @@ const RELEASE = `
       output_sandbox = case when status = 'Killed' then coalesce($4, output_sandbox) else output_sandbox end
     where jid = $1 and attempt = $2 and executor = $3
       and status not in ('Matched', 'Running', 'Stalled', 'Completing', 'Completed')
-    returning jid, attempt, setup, vo, owner_group, owner, site
+    returning jid, attempt, setup, vo, owner_group, owner, site, job_group
   )
   ${noteUse('(select *, coalesce($5::timestamptz, clock_timestamp()) as ended_at, false as is_done, $6::jsonb as use from released) r')}`;
 

@@ -35,6 +35,9 @@ export class JobRunEntity {
   @Column('text')
   site!: string;
 
+  @Column('text', { default: '' })
+  jobGroup!: string;
+
   @Column('boolean')
   isDone!: boolean;
 

@@ -263,7 +263,7 @@ const MOVE = `
       batch_wait = null
     from m, held
     where m.jid = j.jid and held.jid = j.jid
-    returning j.jid, j.attempt, j.setup, j.vo, j.owner_group, j.owner, j.app_status, j.site, j.last_update, held.before
+    returning j.jid, j.attempt, j.setup, j.vo, j.owner_group, j.owner, j.job_group, j.app_status, j.site, j.last_update, held.before
   ), passed as materialized (
     select jid, s.n, s.step ->> 'to' as status, s.step ->> 'minor' as minor,
       coalesce(s.step ->> 'app', moved.app_status) as app, moved.site, moved.last_update, m.source, moved.before

@@ -1,7 +1,8 @@
-import { Column, Entity, PrimaryColumn } from 'typeorm';
+import { Column, Entity, Index, PrimaryColumn } from 'typeorm';
 
 /** What the runs of an owner that ended on one day (UTC) have used at one site. Never forgotten. */
 @Entity('job_usage')
+@Index('job_usage_groups', { synchronize: false }) // of days whose job groups are told apart
 export class JobUsageEntity {
   @PrimaryColumn('text')
   setup!: string;
@@ -21,6 +22,10 @@ export class JobUsageEntity {
 
   @PrimaryColumn('text')
   site!: string;
+
+  /** '' for those of days that are too long ago to tell job groups apart. */
+  @PrimaryColumn('text', { default: '' })
+  jobGroup!: string;
 
   @Column('bigint')
   runs!: number;

@@ -23,7 +23,8 @@ export class JobUsageQuery {
     pattern: `^((${KEYS})(,(${KEYS}))*)?$`,
     default: USUAL_KEYS.join(','),
     example: 'month,owner',
-    description: 'What the sums are divided by; empty for one sum',
+    description:
+      'What the sums are divided by; empty for one sum. Of days more than 100 days ago job groups are one, without a name',
   })
   @ReadBy(readKeys)
   by: UsageKey[] = USUAL_KEYS;
@@ -42,6 +43,11 @@ export class JobUsageQuery {
   @IsOptional()
   @IsString()
   site?: string;
+
+  /** Only runs of jobs with this `JobGroup`, of the last 100 days */
+  @IsOptional()
+  @IsString()
+  jobGroup?: string;
 }
 
 /** The runs that are asked for. Throws Problem 400 when the last day lies before the first. */

@@ -50,6 +50,8 @@ export class JobUsageRow extends JobUsage {
   owner?: string;
   @ApiProperty({ required: false, example: 'LOCAL.demo' })
   site?: string;
+  @ApiProperty({ required: false, description: '`JobGroup` of the jobs', example: 'tuning' })
+  jobGroup?: string;
 }
 
 /** What a processor, a GB of memory and the building are taken to need. */

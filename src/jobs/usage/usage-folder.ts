@@ -8,6 +8,8 @@ const EVERY_MS = 60_000;
 /** A batch system's accounting tells late, and corrects single runs only. */
 const AFTER_MS = 600_000;
 const BATCH = 20_000;
+/** As long job groups are told apart; owners, groups and sites always are. */
+const GROUPS_KEPT_MS = 100 * 86_400_000;
 
 /** Adds what runs have used to the sums of their days; of all instances one does it at a time. */
 @Injectable()
@@ -29,6 +31,8 @@ export class UsageFolder implements OnApplicationBootstrap {
       run: async ({ transaction }) => {
         const before = new Date(this.clock.now() - AFTER_MS);
         while ((await this.repository.fold(transaction, before, BATCH)) === BATCH);
+        const old = new Date(this.clock.now() - GROUPS_KEPT_MS);
+        while ((await this.repository.mergeGroups(transaction, old, BATCH)) === BATCH);
       },
     });
   }

@@ -3,7 +3,7 @@ import { Database, type Transaction } from '#src/database/index.js';
 import type { Visibility } from '../access/job.policy.js';
 
 /** What a report can be divided by, in the order of its columns. */
-export const USAGE_KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site'] as const;
+export const USAGE_KEYS = ['month', 'day', 'vo', 'group', 'owner', 'site', 'jobGroup'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
 
 /** The runs that a report is about. */
@@ -15,6 +15,7 @@ export interface UsageWanted {
   group?: string | undefined;
   owner?: string | undefined;
   site?: string | undefined;
+  jobGroup?: string | undefined;
 }
 
 /** What some runs have used together. */
@@ -41,6 +42,7 @@ const KEY_COLUMNS: Record<UsageKey, string> = {
   group: 'owner_group',
   owner: 'owner',
   site: 'site',
+  jobGroup: 'job_group',
 };
 
 /** What each sum adds of one run. */
@@ -71,10 +73,10 @@ export class UsageRepository {
     return this.database.query<UsageRow>({
       text: `select ${[...keys, ...SUMS.map((sum) => `sum(${sum})::float8 as "${camel(sum)}"`)].join(', ')}
         from (
-          select day, vo, owner_group, owner, site, ${SUMS.join(', ')} from job_usage
+          select day, vo, owner_group, owner, site, job_group, ${SUMS.join(', ')} from job_usage
           where day between $1::date and $2::date and ${sql}
           union all
-          select ${DAY}, vo, owner_group, owner, site, ${Object.values(OF_RUN).join(', ')} from job_runs
+          select ${DAY}, vo, owner_group, owner, site, job_group, ${Object.values(OF_RUN).join(', ')} from job_runs
           where ${DAY} between $1::date and $2::date and ${sql}
         ) u
         ${by.length > 0 ? `group by ${places} order by ${places}` : 'having count(*) > 0'} limit ${limit}`,
@@ -94,10 +96,20 @@ export class UsageRepository {
     });
     return row?.folded ?? 0;
   }
+
+  /** Tells job groups of days before that one apart no longer, `limit` sums at most. Answers how many. The caller holds the lock. */
+  async mergeGroups(transaction: Transaction, before: Date, limit: number): Promise<number> {
+    const [row] = await transaction.query<{ merged: number }>({
+      name: 'jobs-merge-usage',
+      text: MERGE,
+      values: [before, limit],
+    });
+    return row?.merged ?? 0;
+  }
 }
 
 function whereOf(
-  { group, owner, site }: UsageWanted,
+  { group, owner, site, jobGroup }: UsageWanted,
   visibility: Visibility,
   values: unknown[],
 ): { sql: string; values: unknown[] } {
@@ -115,6 +127,7 @@ function whereOf(
     ...(group === undefined ? [] : [is('owner_group', group)]),
     ...(owner === undefined ? [] : [is('owner', owner)]),
     ...(site === undefined ? [] : [is('site', site)]),
+    ...(jobGroup === undefined ? [] : [is('job_group', jobGroup)]),
   ];
   return { sql: all.join(' and '), values };
 }
@@ -123,7 +136,10 @@ function camel(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-const FOLD_KEYS = 'setup, day, vo, owner_group, owner, site';
+const WHOSE = 'setup, day, vo, owner_group, owner, site';
+const FOLD_KEYS = `${WHOSE}, job_group`;
+const ADD = `on conflict (${FOLD_KEYS}) do update
+      set ${SUMS.map((sum) => `${sum} = job_usage.${sum} + excluded.${sum}`).join(', ')}`;
 const FOLD = `
   with taken as (
     delete from job_runs where (jid, attempt) in (
@@ -137,7 +153,20 @@ const FOLD = `
   ), folded as (
     insert into job_usage (${FOLD_KEYS}, ${SUMS.join(', ')})
     select ${FOLD_KEYS}, ${SUMS.join(', ')} from summed
-    on conflict (${FOLD_KEYS}) do update
-      set ${SUMS.map((sum) => `${sum} = job_usage.${sum} + excluded.${sum}`).join(', ')}
+    ${ADD}
   )
   select count(*)::integer as folded from taken`;
+
+/** Job groups may be as many as jobs: those of one owner, day and site become one sum. */
+const MERGE = `
+  with taken as (
+    delete from job_usage where (${FOLD_KEYS}) in (
+      select ${FOLD_KEYS} from job_usage where day < $1::date and job_group <> ''
+      order by day limit $2 for update)
+    returning *
+  ), merged as (
+    insert into job_usage (${FOLD_KEYS}, ${SUMS.join(', ')})
+    select ${WHOSE}, '', ${SUMS.map((sum) => `sum(${sum})`).join(', ')} from taken group by ${WHOSE}
+    ${ADD}
+  )
+  select count(*)::integer as merged from taken`;

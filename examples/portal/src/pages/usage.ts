@@ -14,10 +14,11 @@ const DIVISIONS: Record<string, string> = {
   'month,group': 'Month and group',
   'month,group,owner': 'Month, group and owner',
   'month,site': 'Month and site',
+  'month,jobGroup': 'Month and job group',
   day: 'Day',
 };
 const [USUAL = ''] = Object.keys(DIVISIONS);
-const KEYS = ['month', 'day', 'group', 'owner', 'site'] as const;
+const KEYS = ['month', 'day', 'group', 'owner', 'site', 'jobGroup'] as const;
 const FIGURES: [string, (row: JobUsageRow) => string][] = [
   ['Runs', ({ runs }) => count(runs)],
   ['Done', ({ done }) => count(done)],
@@ -55,7 +56,7 @@ export const usagePage: Page = async ({ client, root, query, signal }) => {
       h(
         'p',
         { class: 'soft' },
-        `Job groups are not counted apart. CPU and memory: how much of what they were given was used. Energy is an estimate: ${processorWatts} W for each processor at work and ${memoryWattsPerGB} W for each GB of memory, times ${pue} for the building.`,
+        `CPU and memory: how much of what they were given was used. Energy is an estimate: ${processorWatts} W for each processor at work and ${memoryWattsPerGB} W for each GB of memory, times ${pue} for the building.`,
       ),
     ),
   );
@@ -152,7 +153,7 @@ function saveButton(client: GridClient, query: ReportJobUsageQuery): HTMLElement
 
 function table(rows: readonly JobUsageRow[], keys: readonly (typeof KEYS)[number][]): HTMLElement {
   const heads = [
-    ...keys.map((key) => key.slice(0, 1).toUpperCase() + key.slice(1)),
+    ...keys.map((key) => (key === 'jobGroup' ? 'Job group' : capital(key))),
     ...FIGURES.map(([name]) => name),
   ];
   return h(
@@ -184,6 +185,10 @@ function table(rows: readonly JobUsageRow[], keys: readonly (typeof KEYS)[number
       ),
     ),
   );
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1);
 }
 
 /** Hours, or seconds of what took less. */

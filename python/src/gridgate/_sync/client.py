@@ -180,13 +180,16 @@ class Client(Transport):
         group: Optional[str] = None,
         owner: Optional[str] = None,
         site: Optional[str] = None,
+        job_group: Optional[str] = None,
     ) -> dict[str, Any]:
-        """What runs have used that have ended: ``total``, and ``rows`` divided ``by`` month, day, vo, group, owner, site.
+        """What runs have used that have ended: ``total``, and ``rows`` divided ``by`` some of month, day, vo, group and more.
+
+        The others are owner, site and jobGroup.
 
         ``from_date`` and ``to_date`` are months (``"2026-01"``) or days of UTC, the last one included: this month until today
-        unless told. The others let through only runs of jobs of this group or owner, or at this site.
+        unless told. The others let through only runs of jobs of this group of people, owner or job group, or at this site.
         """
-        query = {"from": days_of(from_date), "to": days_of(to_date), "group": group, "owner": owner, "site": site}
+        query = {"from": days_of(from_date), "to": days_of(to_date), "group": group, "owner": owner, "site": site, "jobGroup": job_group}
         query["by"] = by if isinstance(by, str) else ",".join(by)
         return dict(self.json(Call("GET", "/jobs/usage", query)))
 
