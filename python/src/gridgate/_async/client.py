@@ -189,7 +189,8 @@ class AsyncClient(AsyncTransport):
         ``from_date`` and ``to_date`` are months (``"2026-01"``) or days of UTC, the last one included: this month until today
         unless told. The others let through only runs of jobs of this group of people, owner or job group, or at this site.
         """
-        query = {"from": days_of(from_date), "to": days_of(to_date), "group": group, "owner": owner, "site": site, "jobGroup": job_group}
+        query = {"from": days_of(from_date), "to": days_of(to_date), "group": group, "owner": owner, "site": site}
+        query["jobGroup"] = job_group
         query["by"] = by if isinstance(by, str) else ",".join(by)
         return dict(await self.json(Call("GET", "/jobs/usage", query)))
 
