@@ -221,7 +221,7 @@ export const jobReportCommands: Command[] = [
       ['--group <name>', 'only runs of jobs of this group of people'],
       ['--owner <name>', 'only runs of jobs of this owner'],
       ['--site <name>', 'only runs at this site'],
-      ['--job-group <name>', 'only runs of jobs of this JobGroup'],
+      ['--job-group <name>', 'only runs of jobs of this JobGroup, of the last 100 days'],
       ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
     ],
     show: async (grid, { from, to, by, group, owner, site, jobGroup, csv }) => {

@@ -56,7 +56,7 @@ export const usagePage: Page = async ({ client, root, query, signal }) => {
       h(
         'p',
         { class: 'soft' },
-        `CPU and memory: how much of what they were given was used. Energy is an estimate: ${processorWatts} W for each processor at work and ${memoryWattsPerGB} W for each GB of memory, times ${pue} for the building.`,
+        `Job groups are told apart for 100 days. CPU and memory: how much of what they were given was used. Energy is an estimate: ${processorWatts} W for each processor at work and ${memoryWattsPerGB} W for each GB of memory, times ${pue} for the building.`,
       ),
     ),
   );
