@@ -281,6 +281,14 @@ def test_moves_files(grid, folder):
         grid.catalogue.move(f"{folder}/deep", f"{folder}/x")
 
 
+def test_a_move_ends_well_where_an_earlier_try_has_removed_the_file(grid, folder, monkeypatch):
+    remove = grid.catalogue.remove
+    monkeypatch.setattr(grid.catalogue, "remove", lambda path: (remove(path), remove(path)))
+    grid.catalogue.register(f"{folder}/old", 3)
+    grid.catalogue.move(f"{folder}/old", f"{folder}/new")
+    assert [entry.path for entry in grid.catalogue.list(folder)] == [f"{folder}/new"]
+
+
 def test_only_a_manager_moves_the_files_of_others(grid, service, folder):
     grid.catalogue.register(f"{folder}/theirs", 3, mode=0o666)
     with service.client("bob") as bob, pytest.raises(GridgateError) as caught:

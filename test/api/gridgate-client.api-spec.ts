@@ -201,6 +201,22 @@ describe('gridgate/client', () => {
     });
   });
 
+  it('moves a file where an earlier try has removed it already', async () => {
+    await client.registerFile(encodePath('/vo/a/lost'), { Size: 3 });
+    const twice = (async (url: string, init: RequestInit) => {
+      if (init.method === 'DELETE') await platformFetch(url, init);
+      return platformFetch(url, init);
+    }) as typeof fetch;
+    const token = await grid.token('alice', 'grid_user');
+    await moveFile(
+      new GridClient({ url: grid.url, token, fetch: twice }),
+      '/vo/a/lost',
+      '/vo/a/moved',
+    );
+    expect((await failure(client.readFileAttributes(encodePath('/vo/a/lost')))).status).toBe(404);
+    expect((await client.readFileAttributes(encodePath('/vo/a/moved'))).Size).toBe(3);
+  });
+
   it('says that the service cannot be reached', async () => {
     const nobody = new GridClient({ url: 'https://127.0.0.1:9', fetch: platformFetch });
     const error = await failure(nobody.healthLive());
