@@ -235,6 +235,11 @@ describe('gridgate submit of a script', () => {
     const { jid: made, stderr } = await submitted(name, ...words);
     expect(stderr).not.toContain('gridgate:');
     expect((await gridgate('logs', made)).stdout).toMatch(printed);
+    const planned = async (): Promise<string> =>
+      (await gridgate('submit', '--dry-run', '--json', name, ...words)).stdout;
+    const asGrid = await planned();
+    await writeFile(join(home, name), `${text}\n`);
+    expect([await planned(), asGrid]).toEqual([asGrid, expect.stringContaining(name)]);
   });
 
   it('asks the service for what its lines ask for, and the command line goes before them', async () => {
@@ -323,6 +328,36 @@ describe('gridgate submit of a script', () => {
     const { stdout } = await user.shell(line);
     expect((await gridgate('logs', stdout.trim())).stdout).toBe('typed one\n');
     expect((await gridgate('get', stdout.trim())).stdout).toContain('name: typed\n');
+  });
+});
+
+describe('gridgate submit of what is no script', () => {
+  it('tells that a program of this machine goes along, and how that of the site runs', async () => {
+    const { code, stderr } = await gridgate('submit', '--dry-run', '/bin/true');
+    const hint = '--exec /bin/true runs that of the site';
+    expect([code, stderr]).toEqual([0, `warning: /bin/true of this machine goes along: ${hint}\n`]);
+    expect(await gridgate('submit', '/nowhere/program')).toEqual(
+      refused(
+        'there is no /nowhere/program here',
+        '--exec /nowhere/program runs a program of the site',
+      ),
+    );
+  });
+
+  it('takes what describe has printed', async () => {
+    const { stdout } = await gridgate('describe', jid, '-o', 'json');
+    await writeFile(join(home, 'again.json'), stdout);
+    const again = await gridgate('submit', '--wait', '-o', 'name', 'again.json');
+    const printed = (await gridgate('logs', jid)).stdout;
+    expect((await gridgate('logs', again.stdout.trim())).stdout).toBe(printed);
+  });
+
+  it('does not send a file that comes from the catalogue', async () => {
+    await writeFile(join(home, 'here.csv'), '1\n');
+    const told = async (...words: string[]): Promise<string> =>
+      (await gridgate('submit', '--dry-run', ...words, './count.sh', 'here.csv')).stderr;
+    expect(await told()).toContain('here.csv lies here and does not go along');
+    expect(await told('--input-data', '/vo/a/here.csv')).not.toContain('lies here');
   });
 });
 

@@ -53,6 +53,8 @@ describe('files that a job was not asked to bring back', () => {
       stderr: `job ${jid}: Ctrl-C kills it\n${one}\`gridgate output ${jid}\` fetches kept.txt\n`,
     });
     expect((await gridgate('output', jid)).stderr).toBe(one);
+    const copied = await gridgate('cp', `${jid}:summary.txt`);
+    expect([copied.code, copied.stderr]).toEqual([2, expect.stringContaining(`${one}gridgate: `)]);
     expect((await gridgate('run', '--', './scan.sh')).stderr).toMatch(/^job .+\n.+ all\n$/);
   });
 
@@ -270,6 +272,24 @@ describe('lists', () => {
       },
     ]);
     expect((await gridgate('kill', first, '-o', 'csv')).code).toBe(2);
+  });
+
+  it('are whole in a table for spreadsheets, however long they are', async () => {
+    await gridgate('submit', '-e', '/bin/true', '-g', 'long', '--array', '1-21', '--wait');
+    const lines = async (...words: string[]): Promise<number> =>
+      (await gridgate('status', '-g', 'long', '-o', ...words)).stdout.trimEnd().split('\n').length;
+    const [csv, few, names] = [lines('csv'), lines('csv', '-l', '5'), lines('name')];
+    expect(await Promise.all([csv, few, names])).toEqual([22, 6, 20]);
+  });
+
+  it('of usage end with their total, and take days by their names', async () => {
+    const usage = ['usage', '--since', 'today', '--by', 'jobGroup'];
+    const rows = (await gridgate(...usage)).stdout.trimEnd().split('\n');
+    expect(rows[0]).toMatch(/^JOBGROUP +RUNS /);
+    expect(rows.filter((row) => /^(keep|long) /.test(row))).toHaveLength(2);
+    expect(rows.at(-1)).toMatch(/^TOTAL +\d+ /);
+    expect((await gridgate(...usage, '--job-group', 'long')).stdout).not.toContain('TOTAL');
+    expect((await gridgate('usage', '--to', 'yesterday', '--from', 'today')).code).toBe(2);
   });
 
   it('take states in any case, and days by their names', async () => {

@@ -61,7 +61,7 @@ describe('gridgate submit', () => {
     expect(await gridgate('submit', '-e', 'exit.sh', '-a', '%(x)s', ...sweep)).toEqual(
       refused(
         'the jobs of the sweep are all the same',
-        "put %(y)s into the manifest, for example --args '%(y)s'",
+        "put %(y)s into the manifest, for example --args '%(y)s'; --array 1-10 makes ten that are the same",
       ),
     );
   });

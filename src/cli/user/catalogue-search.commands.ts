@@ -32,10 +32,14 @@ export const searchCommands: Command[] = [
     options: [['-l, --long', 'with owner, mode, size and date']],
     show: list,
   }),
-  onGrid('find', "directories by metadata: find /vo 'energy>100' particle=e,mu", {
-    args: [['[words...]', 'a start directory (/ by default) and conditions']],
-    show: search,
-  }),
+  onGrid(
+    'find',
+    "directories by metadata, not by that of single files: find /vo 'energy>100' particle=e,mu",
+    {
+      args: [['[words...]', 'a start directory (/ by default) and conditions']],
+      show: search,
+    },
+  ),
 ];
 
 /** `lookup`. */

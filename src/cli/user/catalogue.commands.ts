@@ -96,14 +96,18 @@ const fileCommands: Command[] = [
       if (!directory) tell(REMOVED);
     },
   }),
-  onGrid('mv', 'give a file another path (whole directories: admin catalogue move)', {
-    args: [
-      ['<from>', 'path of a file'],
-      ['<to>', 'new path; with / at the end the directory'],
-    ],
-    options: [['--own', 'the file becomes yours, whoever its owner is']],
-    run: move,
-  }),
+  onGrid(
+    'mv',
+    'give another path to a file whose bytes stay where they are, not to one that was put (directories: admin catalogue move)',
+    {
+      args: [
+        ['<from>', 'path of a file'],
+        ['<to>', 'new path; with / at the end the directory'],
+      ],
+      options: [['--own', 'the file becomes yours, whoever its owner is']],
+      run: move,
+    },
+  ),
   onGrid('mkdir', 'make directories, and those above them', {
     args: [['<directory...>', 'paths']],
     options: [['--mode <octal>', 'mode bits, octal', { parse: octal }]],

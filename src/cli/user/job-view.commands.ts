@@ -28,6 +28,7 @@ import { isFinal } from './job-listing.js';
 import { FILTER_OPTIONS, stateOf } from './job-filter.js';
 import { readLogs } from './job-logs.js';
 import { onGrid } from './on-grid.js';
+import { notesOf } from './output-notes.js';
 import { claimsOf } from './token-claims.js';
 
 const AT_ONCE = 8;
@@ -84,14 +85,18 @@ export const jobViewCommands: Command[] = [
     run: (grid, jids, { file, err, ...options }) =>
       readLogs(grid, jids, { ...options, file: file ?? (err ? 'std.err' : 'std.out') }),
   }),
-  onGrid('cp', 'fetch one file of a sandbox: cp 42:std.out . (in:NAME for the input sandbox)', {
-    args: [
-      ['<source>', 'JID:NAME or JID:in:NAME'],
-      ['[target]', 'file or directory; - for standard output', '.'],
-    ],
-    options: [['--force', 'write over a file that is there']],
-    run: (grid, source, target, { force = false }) => copy(grid, source, target, force),
-  }),
+  onGrid(
+    'cp',
+    'fetch one file of a job: cp 42:std.out . or cp 42:in:run.sh . of the input sandbox',
+    {
+      args: [
+        ['<source>', 'JID:NAME or JID:in:NAME'],
+        ['[target]', 'file or directory; - for standard output', '.'],
+      ],
+      options: [['--force', 'write over a file that is there']],
+      run: (grid, source, target, { force = false }) => copy(grid, source, target, force),
+    },
+  ),
   onGrid('why', 'what a job waits for, and why it does not run at each site; or why it has ended', {
     args: [JID],
     show: async (grid, jid) => {
@@ -149,7 +154,12 @@ async function copy(
   const sandbox = from === undefined ? 'outputsandbox' : 'inputsandbox';
   const path = `/jobs/${jid}/${sandbox}/files/${encodeURIComponent(name)}`;
   const file = target === '-' ? undefined : await fileOf(target, name, force);
-  const { answer } = await grid.client.raw({ method: 'GET', path, answer: 'blob' });
+  const asked = { method: 'GET', path, answer: 'blob' } as const;
+  const { answer } = await grid.client.raw(asked).catch(async (error: unknown) => {
+    const isMissing = error instanceof GridError && error.status === 404;
+    if (from === undefined && isMissing) for (const note of await notesOf(grid, [jid])) tell(note);
+    throw error;
+  });
   const bytes = Readable.fromWeb(answer.body as Parameters<typeof Readable.fromWeb>[0]);
   if (file === undefined) return pipeline(bytes, process.stdout, { end: false });
   await writeWhole(file, (output) => pipeline(bytes, output), { isNew: !force });
@@ -215,8 +225,13 @@ export const jobReportCommands: Command[] = [
   }),
   onGrid('usage', 'processor time, memory and energy that runs have used', {
     options: [
-      ['--from <time>', 'first month or day, 2026-01 or 2026-01-31 (default: this month)'],
+      [
+        '--from <time>',
+        'first month or day (UTC), 2026-01, 2026-01-31 or today (default: this month)',
+      ],
       ['--to <time>', 'last month or day (default: today)'],
+      ['--since <time>', 'as --from', { hidden: true }],
+      ['--until <time>', 'as --to', { hidden: true }],
       ['--by <keys>', `what to divide by: ${KEYS.join(', ')} (default: month,group)`],
       ['--group <name>', 'only runs of jobs of this group of people'],
       ['--owner <name>', 'only runs of jobs of this owner'],
@@ -224,9 +239,11 @@ export const jobReportCommands: Command[] = [
       ['--job-group <name>', 'only runs of jobs of this JobGroup, of the last 100 days'],
       ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
     ],
-    show: async (grid, { from, to, by, group, owner, site, jobGroup, csv }) => {
+    show: async (grid, { since, until, from = since, to = until, csv, ...wanted }) => {
       const { client } = grid;
-      const query: ReportJobUsageQuery = given({ from, to, by, group, owner, site, jobGroup });
+      const { by, group, owner, site, jobGroup } = wanted;
+      const days = { from: dayOf(from), to: dayOf(to) };
+      const query: ReportJobUsageQuery = given({ ...days, by, group, owner, site, jobGroup });
       if (csv) {
         const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
         const { answer } = await client.raw(asked, { headers: { Accept: 'text/csv' } });
@@ -238,7 +255,11 @@ export const jobReportCommands: Command[] = [
       const first = Object.fromEntries(keys.map((key) => [key.toUpperCase(), key]));
       const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
       const notes = value.rows.length === 0 ? await noRuns(grid, value, group) : [];
-      return { ...listOf(value, value.rows, { ...first, ...USAGE }), names, notes };
+      const [key] = keys;
+      const total: JobUsageRow = { ...value.total, ...(key && { [key]: 'TOTAL' }) };
+      const rows = value.rows.length > 1 ? [...value.rows, total] : value.rows;
+      const shown = listOf(value, rows, { ...first, ...USAGE });
+      return { ...shown, names, notes };
     },
   }),
 ];
@@ -274,6 +295,13 @@ function timelineOf({ from, step, series }: JobTimelineResponse): string[] {
     return [time.toISOString(), ...series.map(({ counts }) => String(counts[index] ?? 0))];
   });
   return table(['TIME', ...columns.map((column) => column.toUpperCase())], rows);
+}
+
+/** `today` and `yesterday` as days of UTC. */
+function dayOf(word: string | undefined): string | undefined {
+  const daysAgo = ['today', 'yesterday'].indexOf(word ?? '');
+  if (daysAgo < 0) return word;
+  return new Date(Date.now() - daysAgo * 86_400_000).toISOString().slice(0, 10);
 }
 
 /** That nothing was found, and what a group is, where it is not that of the login. */

@@ -7,7 +7,7 @@ import { isForPrograms, type Printing, type Shown } from '../terminal/output-for
 import { table, tell } from '../terminal/output.js';
 import { idOf, jidOf, limitOf } from '../terminal/reading.js';
 import type { GridConnection } from './grid-connection.js';
-import { FILTER_OPTIONS, queryOf, type JobFilter } from './job-filter.js';
+import { FILTER_OPTIONS, foundBy, queryOf, type JobFilter } from './job-filter.js';
 import { jobsOf, listingOf, pageOf, waitForEnd } from './job-listing.js';
 import { readLogs } from './job-logs.js';
 import { fetchOutputs } from './job-output.js';
@@ -22,6 +22,7 @@ import { leftHere, PROGRAM_OPTIONS, send } from './sending.js';
 const MANY = 1000;
 /** The most that `status --limit` takes. */
 const MOST = 10_000;
+const USUAL = 20;
 
 const SUBMIT_OPTIONS = [
   ...PROGRAM_OPTIONS,
@@ -112,35 +113,41 @@ function membersOf(array: number, { all }: Pick<JobFilter, 'all'>): JobFilter {
 
 /** `submit`, `status`, `output`, `array …`. */
 export const jobsCommands: Command[] = [
-  onGrid('submit', 'submit a script, as sbatch does with #GRID lines, or jobs of manifests', {
-    args: [
-      [
-        '[files...]',
-        'a script, which goes along, and its arguments (options stand before it); or manifests (JSON), with the files beside them that they name; - for standard input',
+  onGrid(
+    'submit',
+    'submit a script, as sbatch does (with its lines #GRID or #SBATCH), or jobs of manifests',
+    {
+      args: [
+        [
+          '[files...]',
+          'a script, which goes along, and its arguments (options stand before it); or manifests (JSON), with the files beside them that they name; - for standard input',
+        ],
       ],
-    ],
-    options: SUBMIT_OPTIONS,
-    isProgram: isProgramFile,
-    show: submit,
-  }),
+      options: SUBMIT_OPTIONS,
+      isProgram: isProgramFile,
+      show: submit,
+    },
+  ),
   onGrid('status', 'state of jobs: the given ones, or your latest', {
     args: [['[jid...]', 'job ids', jidOf]],
     options: [
       ['-w, --watch', 'go on until every job has ended'],
       [
         '-l, --limit <number>',
-        'at most so many, the latest',
-        { parse: limitOf(MOST), default: 20 },
+        `at most so many, the latest (default: ${USUAL}, and all for csv)`,
+        { parse: limitOf(MOST) },
       ],
       ...FILTER_OPTIONS,
     ],
     hasCsv: true,
     show: async (grid, jids, options) => {
       const query = queryOf(options);
-      const found =
-        jids.length > 0
-          ? { jobs: await jobsOf(grid, [...new Set(jids)], query), entries: 0 }
-          : await pageOf(grid, { ...query, maxJobs: options.limit });
+      const { limit, output } = options;
+      const found = await (jids.length > 0
+        ? whole(jobsOf(grid, [...new Set(jids)], query))
+        : limit === undefined && output === 'csv'
+          ? whole(foundBy(grid, options))
+          : pageOf(grid, { ...query, maxJobs: limit ?? USUAL }));
       const ids = found.jobs.map(({ jid }) => jid);
       const jobs = options.watch ? await waitForEnd(grid, ids, options) : found.jobs;
       const isLess = found.entries > jobs.length;
@@ -154,6 +161,12 @@ export const jobsCommands: Command[] = [
   }),
   arrayCommands,
 ];
+
+async function whole(
+  jobs: Promise<JobResponse[]>,
+): Promise<{ jobs: JobResponse[]; entries: number }> {
+  return { jobs: await jobs, entries: 0 };
+}
 
 /** Options of `submit` that stand behind a script, whose own words they are there. Throws CommandError for one that must not be missed. */
 function ownWords([program = '', ...words]: string[]): string[] {

@@ -161,7 +161,7 @@ function demandUse(manifest: ManifestRequest, names: string[]): void {
   const idle = names.filter((name) => !text.includes(`%(${name})s`));
   if (idle.length === 0) return;
   const example = idle.map((name) => `%(${name})s`).join(' ');
-  const hint = `put ${example} into the manifest, for example --args '${example}'`;
+  const hint = `put ${example} into the manifest, for example --args '${example}'; --array 1-10 makes ten that are the same`;
   throw new CommandError('the jobs of the sweep are all the same', 2, hint);
 }
 
@@ -188,6 +188,10 @@ export async function sourcesOf(
   const [first, ...words] = paths;
   if (first === undefined) return [readAs({})];
   const isHere = isFile(first);
+  if (first.startsWith('/') && !existsSync(first)) {
+    const hint = `--exec ${first} runs a program of the site`;
+    throw new CommandError(`there is no ${first} here`, 2, hint);
+  }
   const text = isHere ? '' : await readText(first);
   const isProgram = isHere ? isProgramFile(first) : isProgramText(text);
   if (!isProgram) {
@@ -214,7 +218,11 @@ function readAs(manifest: JsonObject, folder = '.'): ReadManifest {
 function readFrom(path: string, text: string): ReadManifest[] {
   const folder = path === '-' ? '.' : dirname(path);
   const { value, written } = readJson(path, text);
-  const { manifests } = value;
+  const { manifests, job, manifest } = value;
+  if (isJsonObject(job ?? null) && isJsonObject(manifest ?? null)) {
+    // what `describe -o json` prints
+    return [readAs(withTexts(manifest as JsonObject, written['manifest'] as JsonObject), folder)];
+  }
   if (manifests === undefined) return [readAs(withTexts(value, written), folder)];
   const others = Object.keys(value).filter((key) => key !== 'manifests');
   if (

@@ -20,8 +20,9 @@ export const PROGRAM_OPTIONS = [
 ] as const;
 
 /** Files here that arguments and scripts name, and which do not go along. */
-export function leftHere(read: readonly ReadManifest[], { files }: Manifests): string[] {
-  const sent = new Set(files.map((file) => basename(file)));
+export function leftHere(read: readonly ReadManifest[], { manifests, files }: Manifests): string[] {
+  const stored = manifests.flatMap(({ InputData }) => InputData ?? []).map(String);
+  const sent = new Set([...files, ...stored].map((file) => basename(file)));
   const words = new Set(read.flatMap((one) => (one.words ?? []).map((word) => normalize(word))));
   return [...words]
     .filter((word) => !word.startsWith('/'))

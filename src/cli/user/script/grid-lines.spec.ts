@@ -57,9 +57,21 @@ describe('lines of #GRID', () => {
     });
   });
 
-  it('are not those of Slurm, which is told once', () => {
-    const found = read('#!/bin/sh', '#SBATCH -n 2', '#SBATCH -t 3');
-    expect(found.options).toEqual([]);
+  it('are those of Slurm where there are no others', () => {
+    const found = read('#!/bin/sh', '#SBATCH -n 2', '#PBS -l x', 'echo', '#SBATCH -t 3');
+    expect(found).toEqual({
+      options: [{ option: '-n', value: '2', line: 2 }],
+      faults: [],
+      warnings: [
+        'line 3: #PBS lines are not read: write #GRID',
+        'line 5: #SBATCH is read above the first command only',
+      ],
+    });
+  });
+
+  it('go before those of Slurm, of which it is told once that they are not read', () => {
+    const found = read('#!/bin/sh', '#SBATCH -n 2', '#SBATCH -t 3', '#GRID -n 4');
+    expect(found.options).toEqual([{ option: '-n', value: '4', line: 4 }]);
     expect(found.warnings).toEqual(['line 2: #SBATCH lines are not read: write #GRID']);
   });
 

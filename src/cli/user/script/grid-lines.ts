@@ -19,26 +19,28 @@ export interface GridLines {
   warnings: string[];
 }
 
-const MARK = /^#GRID(?=\s|$)/;
+const MARK = /^#(GRID|SBATCH)(?=\s|$)/;
 const OTHER_MARK = /^#(SBATCH|PBS|BSUB|COBALT|FLUX)\b/;
 /** What stands before a comment that begins with a word of its own. */
 const BEFORE_COMMENT = /^(?:"(?:[^"\\]|\\.)*"|'[^']*'|\\.|\s(?!#)|[^\s"'\\])*/;
 
 /**
- * Options of the lines `#GRID …` above the first command, as sbatch reads those of `#SBATCH`: words are split as a shell does, and
- * `#` begins a comment. `isFlag` says whether an option takes no value.
+ * Options of the lines `#GRID …` above the first command, or where there are none of the lines `#SBATCH …`, read as sbatch does: words
+ * are split as a shell does, and `#` begins a comment. `isFlag` says whether an option takes no value.
  */
 export function gridLinesOf(text: string, isFlag: (option: string) => boolean): GridLines {
   const found: GridLines = { options: [], faults: [], warnings: [] };
+  const own = /^#GRID(?=\s|$)/m.test(text) ? 'GRID' : 'SBATCH';
   let isHead = true;
   for (const [index, whole] of text.split('\n').entries()) {
     const [line, number] = [whole.replace(/\r$/, ''), index + 1];
     if (isHead && !/^\s*(?:#|$)/.test(line)) isHead = false;
-    if (MARK.test(line) && isHead) readLine(line, number, { isFlag, found });
-    else if (MARK.test(line)) {
-      found.warnings.push(`line ${number}: #GRID is read above the first command only`);
+    const isOwn = MARK.exec(line)?.[1] === own;
+    if (isOwn && isHead) readLine(line, number, { isFlag, found });
+    else if (isOwn) {
+      found.warnings.push(`line ${number}: #${own} is read above the first command only`);
     }
-    const [, other] = (isHead ? OTHER_MARK.exec(line) : null) ?? [];
+    const [, other] = (isHead && !isOwn ? OTHER_MARK.exec(line) : null) ?? [];
     if (other !== undefined && !found.warnings.some((one) => one.includes(`#${other} `))) {
       found.warnings.push(`line ${number}: #${other} lines are not read: write #GRID`);
     }

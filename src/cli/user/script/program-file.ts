@@ -76,6 +76,9 @@ export async function programFrom(path: string, words: string[]): Promise<ReadMa
     throw unreadable(path, error);
   });
   const said = saidBy(text, name);
+  if (path.startsWith('/') && text.startsWith(ELF)) {
+    said.warnings.push(`${path} of this machine goes along: --exec ${path} runs that of the site`);
+  }
   const files = [path, ...(said.wishes.files ?? []).map((file) => resolve(folder, file))];
   return {
     manifest: manifestOf(name, words),
