@@ -201,7 +201,7 @@ def test_tells_what_was_used(grid):
     assert (used["from"], used["to"]) == (today.strftime("%Y-%m-01"), today.strftime("%Y-%m-%d"))
     assert used["total"]["runs"] >= 1 and {row["owner"] for row in used["rows"]} == {"alice"}
     assert grid.usage(from_date="2020-01", to_date=datetime(2020, 1, 31), by="owner")["total"]["runs"] == 0
-    assert grid.usage(job_group="no such group")["total"]["runs"] == 0
+    assert grid.usage(job_group="no such group", by=["month", "job_group"])["total"]["runs"] == 0
     assert grid.usage(from_date=timedelta(days=1))["from"] == (today - timedelta(days=1)).strftime("%Y-%m-%d")
 
 
@@ -234,10 +234,22 @@ def test_a_list_says_what_it_is(grid, service):
     assert asyncio.run(shown()) == "<jobs, read as they are iterated: [one async for one in ...] has them all>"
 
 
+def test_an_empty_search_says_what_is_searched(grid, folder):
+    grid.catalogue.register(f"{folder}/f", 1)
+    grid.catalogue.set_file_metadata(f"{folder}/f", {"particle": "tau"})
+    found, told = aside(lambda: list(grid.catalogue.find(folder, particle="tau")))
+    words = "metadata that files have of their own is not searched: set it at their directory"
+    assert (found, told) == ([], [(UserWarning, f"no directory at or below {folder} matches; {words}", __file__)])
+    assert aside(lambda: list(grid.catalogue.find(folder)))[1] == []
+
+
 def test_lines_of_batch_systems_are_not_lost_silently(grid, tmp_path):
     (tmp_path / "run.sh").write_text("#!/bin/sh\n\n# mine\n#GRID --mem=4G\ntrue\n")
     _, told = aside(lambda: grid.submit({"Executable": "run.sh"}, [tmp_path / "run.sh"]))
-    reads = "ask by keys of the manifest, or by `gridgate submit run.sh`, which reads lines of #GRID"
+    reads = (
+        "ask by keys of the manifest (NumberOfProcessors, MaxRAM in MB, WallTime in s, Environment, …), "
+        "or by `gridgate submit run.sh`, which reads them"
+    )
     assert told == [(UserWarning, f"run.sh: its lines of #GRID are not read here: {reads}", __file__)]
     batch = {"run.sh": b"#SBATCH -n 4\n"}
     _, told = aside(lambda: grid.submit({"Executable": "/bin/bash", "Arguments": "./run.sh a"}, batch))

@@ -1,5 +1,6 @@
 import asyncio
 import json
+import pickle
 import signal
 import subprocess
 import sys
@@ -73,6 +74,20 @@ def test_a_failed_job_says_the_end_of_its_errors(grid):
     assert caught.value.stderr.endswith("line 1999\n")
     assert len(caught.value.stderr) == 4096
     assert (caught.value.jid, caught.value.status) == (jid, "Failed")
+    why = f"job {jid} ended as Failed (Application finished with errors: Exited with code 3)"
+    assert str(caught.value).startswith(f"{why}\nline ")
+    assert str(grid.failure(jid)) == str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_arguments_may_be_numbers_and_paths(grid, tmp_path):
+    [jid] = grid.submit({"Executable": "/bin/echo", "Arguments": [1, 2.5, tmp_path, "x y"]}, {"x": b""})
+    [one] = grid.submit({"Executable": "/bin/echo", "Arguments": 7})
+    grid.wait([jid, one], check=True)
+    assert grid.read_output(jid) == f"1 2.5 {tmp_path} x y\n".encode()
+    assert grid.read_output(one) == b"7\n"
+    assert grid.dry_run({"Executable": "/bin/echo", "Arguments": [3]})["manifests"]
+    with pytest.raises(InvalidRequest, match="Arguments: must be a text or a list of texts"):
+        grid.dry_run({"Executable": "/bin/echo", "Arguments": [True]})
 
 
 def test_refusals_are_typed(grid, service):

@@ -11,6 +11,7 @@ from ._files import Content
 
 #: Bytes of a script that are looked at.
 _HEAD = 65536
+_KEYS = "keys of the manifest (NumberOfProcessors, MaxRAM in MB, WallTime in s, Environment, …)"
 _MARK = re.compile(r"#(GRID|SBATCH)(?=\s)")
 _COMMENT = re.compile(r"\s*(#|$)")
 
@@ -21,15 +22,28 @@ def unread_lines(manifests: Sequence[Mapping[str, Any]], named: Mapping[str, Con
     for name in dict.fromkeys(name for manifest in manifests for name in _programs(manifest)):
         mark = _mark_of(named[name]) if name in named else None
         if mark is not None:
-            other = f"ask by keys of the manifest, or by `gridgate submit {name}`, which reads lines of #GRID"
+            other = f"ask by {_KEYS}, or by `gridgate submit {name}`, which reads them"
             told.append(f"{name}: its lines of #{mark} are not read here: {other}")
     return told
 
 
+def with_words(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest, in which numbers and paths among the arguments are texts."""
+    given = manifest.get("Arguments")
+    if isinstance(given, (list, tuple)):
+        return {**manifest, "Arguments": [_word(one) for one in given]}
+    return dict(manifest) if given is None else {**manifest, "Arguments": _word(given)}
+
+
+def _word(given: Any) -> Any:
+    is_number = isinstance(given, (int, float)) and not isinstance(given, bool)
+    return str(given) if is_number or isinstance(given, Path) else given
+
+
 def _programs(manifest: Mapping[str, Any]) -> list[str]:
     """What may be the script: the executable, or the first argument of a shell."""
-    arguments = manifest.get("Arguments") or ""
-    words = arguments.split() if isinstance(arguments, str) else [str(word) for word in arguments]
+    arguments = manifest.get("Arguments")
+    words = arguments if isinstance(arguments, (list, tuple)) else str(arguments or "").split()
     return [str(word).removeprefix("./") for word in [manifest.get("Executable", ""), *words[:1]]]
 
 

@@ -140,22 +140,24 @@ class JobsRefused(GridgateError):
 
 
 class JobFailed(GridgateError):
-    """A job has ended, and not as ``Done``. ``stderr`` is the end of what it wrote as errors."""
+    """A job has ended, and not as ``Done``; ``stderr`` is the end of what it wrote as errors."""
 
-    def __init__(self, jid: int, status: str, minor_status: str, stderr: str = "") -> None:
+    def __init__(self, jid: int, status: str, minor_status: str, stderr: str = "", app_status: str = "") -> None:
         self.jid = jid
         self.status = status
         self.minor_status = minor_status
         self.stderr = stderr
+        self.app_status = app_status
+        why = ": ".join(text for text in (minor_status, app_status) if text not in ("", "Unknown"))
         end = f"\n{stderr.rstrip()}" if stderr.strip() else ""
-        super().__init__(f"job {jid} ended as {status} ({minor_status}){end}")
+        super().__init__(f"job {jid} ended as {status} ({why}){end}")
 
     def of_call(self, stderr: str) -> JobFailed:
         """The same of one of the calls that the job has made."""
-        return JobFailed(self.jid, self.status, self.minor_status, stderr)
+        return JobFailed(self.jid, self.status, self.minor_status, stderr, self.app_status)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.jid, self.status, self.minor_status, self.stderr)
+        return type(self), (self.jid, self.status, self.minor_status, self.stderr, self.app_status)
 
 
 class CallFailed(GridgateError):

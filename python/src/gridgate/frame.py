@@ -18,7 +18,7 @@ def frame_of(jobs: Iterable[Job]) -> Any:
     try:
         import pandas
     except ImportError as cause:
-        raise GridgateError("a frame needs pandas: pip install pandas") from cause
+        raise GridgateError("a frame needs pandas (pip install pandas); `gridgate status -o csv` does not") from cause
     rows = list(jobs)
     data = {name: [getattr(job, name) for job in rows] for name in COLUMNS}
     frame = pandas.DataFrame(data, index=pandas.Index([job.jid for job in rows], name="jid", dtype="int64"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import warnings
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -30,6 +31,7 @@ MOVED = {
     **{"Mode": "mode", "Owner": "owner", "OwnerGroup": "group"},
     **{"Checksum": "checksum", "ChecksumType": "checksumType", "GUID": "guid"},
 }
+NOT_OF_FILES = "metadata that files have of their own is not searched: set it at their directory"
 
 
 class Catalogue:
@@ -79,13 +81,17 @@ class Catalogue:
         query = self._query(conditions)
         headers = {"Accept": "application/x-ndjson"}
         call = Call("GET", f"{_directory(path, root=True)}/search", query, headers=headers)
+        is_empty = True
         with self._transport.once(call, stream=True) as answer, closed_after(lines_of(answer)) as lines:
             for line in lines:
                 if line != "":
+                    is_empty = False
                     found = parsed(line)
                     if "path" not in found:
                         raise GridgateError(f"the search broke off: {found.get('detail', line)}")
                     yield FoundDirectory(found["path"], found["files"], found["size"])
+        if is_empty and conditions:
+            warnings.warn(f"no directory at or below {path} matches; {NOT_OF_FILES}", UserWarning, stacklevel=6)
 
     def fields(self, **conditions: Any) -> dict[str, Any]:
         """Fields of metadata with their type and the values that are compatible with the conditions."""

@@ -13,7 +13,7 @@ from typing import Any, Callable, Literal, Optional, TypeVar, Union, overload
 
 from .._call import Call, OneJob, days_of, filters_of, gives_up, is_several, jid_of, name_in_path, pause_before
 from .._files import Content, Files, OpenedFiles, PartFile, make_folder, named_files
-from .._scripts import unread_lines
+from .._scripts import unread_lines, with_words
 from .._task import (
     RESULTS,
     Outcome,
@@ -102,9 +102,9 @@ class Client(Transport):
 
         ``files``: paths of the input, or names with a path or bytes each; they are streamed from the disk. A submit
         that is tried again makes no second job: it has an idempotency key, made here unless one is given. What looks like
-        a mistake but is accepted is a ``UserWarning``.
+        a mistake but is accepted is a ``UserWarning``. ``Arguments`` may be numbers and paths.
         """
-        manifests = [manifest] if isinstance(manifest, Mapping) else list(manifest)
+        manifests = [with_words(one) for one in ([manifest] if isinstance(manifest, Mapping) else manifest)]
         headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
         named = named_files(files)
         for warning in in_thread(unread_lines, manifests, named):
@@ -120,7 +120,7 @@ class Client(Transport):
 
     def dry_run(self, manifest: Manifest) -> dict[str, Any]:
         """What a submit would make, and its warnings."""
-        return dict(self.json(Call("POST", "/jobs", {"dryRun": True}, json=dict(manifest), again=True)))
+        return dict(self.json(Call("POST", "/jobs", {"dryRun": True}, json=with_words(manifest), again=True)))
 
     def resubmit(self, jid: OneJob, *, files: Files = (), **changes: Any) -> list[int]:
         """Submits a job again as a new one, with its manifest and its input files; answers the ids as ``submit`` does.
@@ -187,11 +187,12 @@ class Client(Transport):
         The others are owner, site and jobGroup.
 
         ``from_date`` and ``to_date`` are months (``"2026-01"``) or days of UTC, the last one included: this month until today
-        unless told. The others let through only runs of jobs of this group of people, owner or job group, or at this site.
+        unless told. The others let through only runs of jobs of this group of people, owner or job group, or at this site;
+        without them it is all that the user may see, others' too. Times are hours, efficiencies percent, energy kWh.
         """
         query = {"from": days_of(from_date), "to": days_of(to_date), "group": group, "owner": owner, "site": site}
         query["jobGroup"] = job_group
-        query["by"] = by if isinstance(by, str) else ",".join(by)
+        query["by"] = (by if isinstance(by, str) else ",".join(by)).replace("job_group", "jobGroup")
         return dict(self.json(Call("GET", "/jobs/usage", query)))
 
     def watch(self, *, after: Optional[str] = None, **filters: Any) -> Generator[Change, None, None]:
@@ -275,13 +276,14 @@ class Client(Transport):
                 if change.kind in ("current", "job") and ended == rest:
                     return
 
-    def failure(self, job: Job) -> JobFailed:
+    def failure(self, jid: OneJob) -> JobFailed:
         """Why a job has failed, with the end of what it wrote as errors."""
+        job = jid if isinstance(jid, Job) else self.job(jid)
         try:
             text = (self._bytes_of(_output(job.jid, "std.err"), END)).decode("utf-8", "replace")
         except ProblemError:
             text = ""
-        return JobFailed(job.jid, job.status, job.minor_status, text)
+        return JobFailed(job.jid, job.status, job.minor_status, text, job.app_status)
 
     def kill(self, jids: Optional[Jobs] = None, *, purge: bool = False, **filters: Any) -> list[int]:
         """Kills jobs; with ``purge`` they are deleted, ended ones too. Answers the ids of those to which it was done.
@@ -324,7 +326,7 @@ class Client(Transport):
         return dict(self.json(Call("GET", f"/jobs/{jid_of(jid)}/explain")))
 
     def manifest(self, jid: OneJob) -> dict[str, Any]:
-        """The manifest of a job."""
+        """The manifest of a job. Its files are apart: ``resubmit`` sends both again, ``read_input`` reads one."""
         return dict(self.json(Call("GET", f"/jobs/{jid_of(jid)}/manifest")))
 
     def history(self, jid: OneJob) -> list[dict[str, Any]]:
