@@ -74,8 +74,8 @@ def test_a_failed_job_says_the_end_of_its_errors(grid):
     assert caught.value.stderr.endswith("line 1999\n")
     assert len(caught.value.stderr) == 4096
     assert (caught.value.jid, caught.value.status) == (jid, "Failed")
-    why = f"job {jid} ended as Failed (Application finished with errors: Exited with code 3)"
-    assert str(caught.value).startswith(f"{why}\nline ")
+    why = f"job {jid} ended as Failed (Application Finished With Errors: Exited with code 3)"
+    assert str(caught.value).startswith(f"{why}\n")
     assert str(grid.failure(jid)) == str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
 
 

@@ -99,7 +99,10 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
       const files = page.getByLabel('Input files');
       const script = '#!/bin/bash\n#SBATCH --mem=300M\n#SBATCH -n 1\necho\n';
       await files.setInputFiles([file('old.sbatch', script)]);
-      await page.getByText('Its 2 lines #SBATCH have no effect here').waitFor();
+      const told = page.getByText('In old.sbatch 2 lines #SBATCH have no effect here');
+      await told.waitFor();
+      const [above, below] = [await files.boundingBox(), await told.boundingBox()];
+      expect((below?.y ?? 0) - (above?.y ?? 0)).toBeLessThan(200);
       expect(await page.getByLabel('Program').inputValue()).toBe('old.sbatch');
       const described = {
         ...{ Executable: '/bin/sleep', Arguments: '5', CPUTime: 'two hours', Memory: 500 },
@@ -122,6 +125,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
       const fault = page.getByRole('alert');
       await fault.getByText('must be a whole number of seconds').waitFor();
       await fault.getByText('did you mean MaxRAM?').waitFor();
+      await page.goto(`${grid.url}/portal/#/jobs`);
+      await page.getByRole('link', { name: 'New job' }).first().click();
+      await page.getByText('This was left here and not sent.').waitFor();
       await page.getByRole('button', { name: 'Start afresh' }).click();
     }));
 });

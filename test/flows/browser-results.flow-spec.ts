@@ -174,6 +174,11 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
         async () => (await alice.get(`/jobs/${body.jids[1]}`)).body.reschedules === 1,
         'the failed member is retried',
       );
+      await page.getByText('1 job will run again.').waitFor();
+      await awaitFinal(alice, body.jids);
+      await grid.sql(`update jobs set reschedules = 3 where jid = ${body.jids[1]}`);
+      await page.getByRole('button', { name: 'Retry 1 failed one' }).click();
+      await page.getByText('Not run again: 1 job, rescheduled as often as').waitFor();
       await page.goto(`${grid.url}/portal/#/arrays/no-number`);
       await page.getByRole('alert').getByText('No array has that number.').waitFor();
     });

@@ -69,6 +69,13 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of usage', ()
     await page.getByLabel('Divided by').selectOption('Month and job group');
     await page.getByRole('button', { name: 'Show' }).click();
     await page.getByRole('row', { name: new RegExp(`^${month} 00000000 2 1 `) }).waitFor();
+    const today = await page.getByLabel('To', { exact: true }).inputValue();
+    expect(await page.getByLabel('From').inputValue()).toBe(`${month}-01`);
+    await page.getByLabel('From').fill(today);
+    await page.getByLabel('Divided by').selectOption('Day and job group');
+    await page.getByRole('button', { name: 'Show' }).click();
+    await page.getByRole('row', { name: new RegExp(`^${today} 00000000 2 1 `) }).waitFor();
+    expect(page.url()).toContain(`&from=${today}&to=${today}`);
     await expectAccessible(page);
     await page.setViewportSize(PHONE);
     await expectAccessible(page);

@@ -161,7 +161,7 @@ for work in (lambda: grid.map(abs, [1]), lambda: __import__('gridgate.frame').fr
         print(error)`;
       const { stdout } = await run(inside('python'), ['-c', words], { env: environment() });
       expect(stdout).toBe(
-        'map needs cloudpickle: pip install cloudpickle\na frame needs pandas: pip install pandas\n',
+        'map needs cloudpickle: pip install cloudpickle\na frame needs pandas (pip install pandas); `gridgate status -o csv` does not\n',
       );
       const all = `${join(folder, 'wheel', wheel)}[all]`;
       const users = ['pyarrow', 'dask[dataframe]', 'joblib'];

@@ -203,14 +203,21 @@ class ArrayPage {
     return [
       ...save,
       ...(failed > 0
-        ? [
-            this.button(`Retry ${plural(failed, 'failed one')}`, 'plain', () =>
-              client.retryArray(this.id),
-            ),
-          ]
+        ? [this.button(`Retry ${plural(failed, 'failed one')}`, 'plain', () => this.retry())]
         : []),
       ...(living > 0 ? [this.button('Kill all', 'danger', kill)] : []),
     ];
+  }
+
+  private async retry(): Promise<void> {
+    const { retried, refused, left } = await this.input.client.retryArray(this.id);
+    update(
+      this.note,
+      retried > 0 && `${plural(retried, 'job')} will run again. `,
+      refused > 0 &&
+        `Not run again: ${plural(refused, 'job')}, rescheduled as often as that is possible; a new job can do it. `,
+      left > 0 && `Not run again yet: ${plural(left, 'job')}, as no more jobs may wait now.`,
+    );
   }
 
   private button(text: string, className: string, work: () => Promise<unknown>): HTMLElement {

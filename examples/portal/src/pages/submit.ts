@@ -11,7 +11,7 @@ import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
 import { InputFiles } from './submit/input-files.js';
 import { descriptionIn, likeJob, likeManifest } from './submit/like.js';
-import { ProgramField } from './submit/program.js';
+import { ProgramField, unreadLines } from './submit/program.js';
 import { Resources } from './submit/resources.js';
 import { SiteField } from './submit/sites.js';
 
@@ -67,7 +67,7 @@ class SubmitForm {
   private readonly input = new InputFiles({
     added: (files) => {
       this.keep();
-      void this.offerDescription(files);
+      void this.tellOf(files);
       void this.program
         .suggest(files, (name) => this.input.has(name))
         .then((isTaken) => isTaken && this.keep());
@@ -127,10 +127,12 @@ class SubmitForm {
     if (!draft) return;
     this.show(draft);
     const { lost } = draft;
-    if (lost.length > 0) {
-      const text = `Choose again, as they cannot be kept over a reload: ${lost.join(', ')}`;
-      this.tell([text]);
-    }
+    this.tell([
+      'This was left here and not sent. Start afresh empties the form.',
+      ...(lost.length > 0
+        ? [`Choose again, as they cannot be kept over a reload: ${lost.join(', ')}`]
+        : []),
+    ]);
   }
 
   /** Fills the form with the manifest and the input files of a job. */
@@ -152,9 +154,11 @@ class SubmitForm {
     this.sites.offer(this.client, signal).catch(() => undefined);
   }
 
-  /** A file that describes a job may be meant to be this one. */
-  private async offerDescription(files: readonly NamedFile[]): Promise<void> {
+  /** What a script asks for has no effect; a file that describes a job may be meant to be this one. */
+  private async tellOf(files: readonly NamedFile[]): Promise<void> {
     for (const { name, content } of files) {
+      const unread = await unreadLines({ name, content });
+      if (unread !== '') this.input.tell(h('p', {}, unread));
       const manifest = await descriptionIn({ name, content });
       if (manifest === undefined) continue;
       const take = (): void => {
@@ -164,17 +168,12 @@ class SubmitForm {
         this.keep();
         this.tell(notes);
       };
-      update(
-        this.kept,
+      this.input.tell(
+        h('p', {}, `${name} looks like the description of a job.`),
         h(
-          'div',
-          { class: 'note', role: 'status' },
-          h('p', {}, `${name} looks like the description of a job.`),
-          h(
-            'button',
-            { type: 'button', class: 'plain small', onClick: take },
-            'Fill the form from it',
-          ),
+          'button',
+          { type: 'button', class: 'plain small', onClick: take },
+          'Fill the form from it',
         ),
       );
     }
@@ -275,7 +274,10 @@ class SubmitForm {
       InputSandbox: [...this.fetched, ...this.input.files.map(({ name }) => name)],
     };
     if (values.length > 1 && !stringifyJson(made).includes('%s')) {
-      throw mark(this.values, 'are used nowhere: write %s where the value belongs');
+      throw mark(
+        this.values,
+        'are used nowhere: write %s where the value belongs, for jobs that are all the same in the name',
+      );
     }
     return made;
   }
@@ -355,8 +357,12 @@ class SubmitForm {
     update(this.note, h('p', { class: 'soft', role: 'status' }, what));
     say(what);
     work().then(
-      (how) => this.setBusy(how === 'left'),
+      (how) => {
+        say('');
+        this.setBusy(how === 'left');
+      },
       (error: unknown) => {
+        say('');
         this.setBusy(false);
         this.refuse(error);
       },

@@ -1,6 +1,7 @@
 import type {
   GridClient,
   JobSharesResponse,
+  JobUsageResponse,
   JobUsageRow,
   ReportJobUsageQuery,
 } from 'gridgate/client';
@@ -16,6 +17,7 @@ const DIVISIONS: Record<string, string> = {
   'month,site': 'Month and site',
   'month,jobGroup': 'Month and job group',
   day: 'Day',
+  'day,jobGroup': 'Day and job group',
 };
 const [USUAL = ''] = Object.keys(DIVISIONS);
 const KEYS = ['month', 'day', 'group', 'owner', 'site', 'jobGroup'] as const;
@@ -51,12 +53,12 @@ export const usagePage: Page = async ({ client, root, query, signal }) => {
         h('h2', {}, `Runs that ended from ${report.from} to ${report.to}`),
         saveButton(client, wish),
       ),
-      choice(wish),
+      choice(wish, report),
       report.rows.length === 0 ? h('p', {}, 'None.') : table(report.rows, keys),
       h(
         'p',
         { class: 'soft' },
-        `Job groups are told apart for 100 days. CPU and memory: how much of what they were given was used. Energy is an estimate: ${processorWatts} W for each processor at work and ${memoryWattsPerGB} W for each GB of memory, times ${pue} for the building.`,
+        `Job groups are told apart for 100 days. Days are those of UTC. Processor time is that of the processors that runs were given, CPU time what they used of it; CPU and memory: how much of what they were given was used. Energy is an estimate: ${processorWatts} W for each processor at work and ${memoryWattsPerGB} W for each GB of memory, times ${pue} for the building.`,
       ),
     ),
   );
@@ -97,7 +99,10 @@ function sharesCard({ shared, halfLife, groups }: JobSharesResponse): HTMLElemen
 }
 
 /** What the table is divided by and about when; the address says it, so that it can be sent to somebody. */
-function choice(wish: ReportJobUsageQuery): HTMLElement {
+function choice(
+  wish: ReportJobUsageQuery,
+  { from: first, to: last }: JobUsageResponse,
+): HTMLElement {
   const by = h(
     'select',
     { id: 'by' },
@@ -105,15 +110,10 @@ function choice(wish: ReportJobUsageQuery): HTMLElement {
       h('option', { value, selected: value === wish.by }, title),
     ),
   );
-  const month = (id: string, value: string | undefined): HTMLInputElement =>
-    h('input', {
-      type: 'month',
-      id,
-      value: value ?? '',
-      placeholder: '2026-01',
-      pattern: '\\d{4}-\\d\\d',
-    });
-  const [from, to] = [month('from', wish.from), month('to', wish.to)];
+  const [from, to] = [
+    h('input', { type: 'date', id: 'from', value: first }),
+    h('input', { type: 'date', id: 'to', value: last }),
+  ];
   const onSubmit = (event: Event): void => {
     event.preventDefault();
     const next = new URLSearchParams({ by: by.value });

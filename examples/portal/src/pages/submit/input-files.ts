@@ -9,11 +9,12 @@ export class InputFiles {
   readonly element: HTMLElement;
   files: readonly NamedFile[] = [];
   private readonly list = h('ul', { class: 'files' });
+  private readonly note = h('div', { role: 'status' });
   private readonly picker = h('input', {
     ...{ type: 'file', id: 'files', multiple: true },
     onChange: () => this.add(this.picker.files ?? []),
   });
-  private readonly fault = marker('files', this.picker);
+  private readonly fault = marker('files', this.picker, true);
 
   constructor(
     private readonly on: {
@@ -33,8 +34,10 @@ export class InputFiles {
       },
       h('label', { htmlFor: 'files' }, this.label),
       this.picker,
+      h('small', { id: 'files-hint' }, 'The description of a job (JSON) can fill the form'),
       this.fault.place,
       this.list,
+      this.note,
     );
   }
 
@@ -46,8 +49,14 @@ export class InputFiles {
     return this.files.some((file) => file.name === name);
   }
 
+  /** Says something of a file that was added, until others are. */
+  tell(...said: HTMLElement[]): void {
+    this.note.append(h('div', { class: 'note warning' }, said));
+  }
+
   show(files: readonly NamedFile[]): void {
     this.files = files;
+    this.note.replaceChildren();
     this.list.replaceChildren(...files.map((file) => this.row(file)));
   }
 

@@ -28,8 +28,6 @@ export class ProgramField {
   /** Takes the first script among the added files while nothing is written. True: it did. */
   async suggest(added: readonly NamedFile[], isThere: (name: string) => boolean): Promise<boolean> {
     const { input } = this.field;
-    const unread = (await Promise.all(added.map(unreadLines))).join('');
-    update(this.note, unread);
     if (input.value.trim() !== '') return false;
     const kinds = await Promise.all(added.map(scriptKind));
     const at = kinds.findIndex((kind) => kind !== undefined);
@@ -40,7 +38,7 @@ export class ProgramField {
     const why = kinds[at] === 'named' ? sh : '';
     update(
       this.note,
-      `Filled in, as ${name} looks like a script. ${why}Write another one if that is wrong. ${unread}`,
+      `Filled in, as ${name} looks like a script. ${why}Write another one if that is wrong.`,
     );
     return true;
   }
@@ -53,8 +51,8 @@ export class ProgramField {
   }
 }
 
-/** That options in the comments of a script are for other programs. */
-async function unreadLines({ name, content }: NamedFile): Promise<string> {
+/** What is to be said of a script that has options for other programs in its comments; '' for none. */
+export async function unreadLines({ name, content }: NamedFile): Promise<string> {
   const head = await content
     .slice(0, HEAD_BYTES)
     .text()
@@ -63,7 +61,7 @@ async function unreadLines({ name, content }: NamedFile): Promise<string> {
   if (!head.startsWith('#!') || lines.length === 0) return '';
   const what =
     lines.length === 1 ? `line ${lines[0]} has` : `${lines.length} lines ${lines[0]} have`;
-  return `Its ${what} no effect here: give what they ask for in the fields, or submit it by the command: gridgate submit ${name}`;
+  return `In ${name} ${what} no effect here: give what they ask for in the fields, or submit it by the command: gridgate submit ${name}`;
 }
 
 /** Whether it begins as scripts do, or is only called like one; undefined: neither. */
