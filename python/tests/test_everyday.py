@@ -247,7 +247,7 @@ def test_lines_of_batch_systems_are_not_lost_silently(grid, tmp_path):
     (tmp_path / "run.sh").write_text("#!/bin/sh\n\n# mine\n#GRID --mem=4G\ntrue\n")
     _, told = aside(lambda: grid.submit({"Executable": "run.sh"}, [tmp_path / "run.sh"]))
     reads = (
-        "ask by keys of the manifest (NumberOfProcessors, MaxRAM in MB, WallTime in s, Environment, …), "
+        "ask by keys of the manifest (NumberOfProcessors, MaxRAM in MB, WallTime in s, ExecutionEnvironment, …), "
         "or by `gridgate submit run.sh`, which reads them"
     )
     assert told == [(UserWarning, f"run.sh: its lines of #GRID are not read here: {reads}", __file__)]

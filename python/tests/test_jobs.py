@@ -345,4 +345,6 @@ def test_what_is_made_of_the_other_client_is_up_to_date():
 def test_dry_run_makes_no_job(grid):
     before = json.dumps(grid.summary())
     assert "manifests" in json.dumps(grid.dry_run({"Executable": "/bin/true"}))
+    several = grid.dry_run([{"Executable": "run.sh"}, {"Executable": "/bin/true"}], {"run.sh": b"#!/bin/sh\n"})
+    assert (several["jobs"], several.get("warnings", [])) == (2, [])
     assert json.dumps(grid.summary()) == before

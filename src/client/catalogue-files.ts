@@ -135,7 +135,7 @@ async function refuseAddressed(
       if (error instanceof GridError && [400, 409].includes(error.status)) continue;
       throw error;
     }
-    const detail = `${path} lies at ${se} by its path: fetch it, and put it where it is to be`;
+    const detail = `${path} lies at ${se} by its path: fetch it, put it under the other path with its metadata, then remove this one`;
     throw new GridError(409, { code: 'catalogue.exists', detail });
   }
 }

@@ -277,13 +277,32 @@ describe('warnings of POST /jobs', () => {
       expect(await warningsOf(sweep('--in %s', values))).toEqual([split('a b.dat', 1)]);
       expect(await warningsOf(sweep('--in "%s"', values))).toEqual([]);
       expect(await warningsOf(sweep(['--in', '%s'], values))).toEqual([]);
-      const manifests = [sweep('%s', ['a']), sweep('%s', 3), sweep('%s', ['x', 'y\tz'])];
+      const manifests = [sweep('%s', ['a']), sweep('%n', 3), sweep('%s', ['x', 'y\tz'])];
       expect(await warningsOf({ manifests })).toEqual([split('y\tz', 1, '/manifests/2/Arguments')]);
+    });
+
+    it('names a number that is the same in all jobs', async () => {
+      const same = (holder: string, key: string): object => ({
+        code: 'manifest.no-effect',
+        detail: `${holder} stands for the same number in all 3 jobs, as ParameterStep${key} is 0`,
+        pointer: `/Parameters${key}`,
+      });
+      expect(await warningsOf(sweep('%s', 3))).toEqual([same('%s', '')]);
+      const named = { ...sweep('%(a)s', undefined), 'Parameters.a': 3, 'Parameters.b': 3 };
+      expect(await warningsOf(named)).toEqual([same('%(a)s', '.a')]);
+      for (const more of [{ ParameterStep: 1 }, { ParameterFactor: 2 }, { Arguments: 'x' }]) {
+        expect(await warningsOf({ ...sweep('%s', 3), ...more })).toEqual([]);
+      }
+      expect(await warningsOf(sweep('%s', 1))).toEqual([]);
     });
 
     it('names a place-holder without values', async () => {
       const detail = '%(b)s stays as it is: there is no Parameters.b';
-      const manifest = { Executable: '/bin/echo', Arguments: '%(a)s %(b)s', 'Parameters.a': 2 };
+      const manifest = {
+        Executable: '/bin/echo',
+        Arguments: '%(a)s %(b)s',
+        'Parameters.a': [1, 2],
+      };
       expect(await warningsOf(manifest)).toEqual([
         { code: 'manifest.no-effect', detail, pointer: '' },
       ]);

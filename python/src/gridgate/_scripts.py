@@ -11,7 +11,7 @@ from ._files import Content
 
 #: Bytes of a script that are looked at.
 _HEAD = 65536
-_KEYS = "keys of the manifest (NumberOfProcessors, MaxRAM in MB, WallTime in s, Environment, …)"
+_KEYS = "keys of the manifest (NumberOfProcessors, MaxRAM in MB, WallTime in s, ExecutionEnvironment, …)"
 _MARK = re.compile(r"#(GRID|SBATCH)(?=\s)")
 _COMMENT = re.compile(r"\s*(#|$)")
 

@@ -47,25 +47,29 @@ export const jobViewCommands: Command[] = [
       return { value, lines, names: jids.map(String) };
     },
   }),
-  onGrid('describe', 'everything about a job: record, manifest, parameters, history', {
-    args: [JID],
-    show: async ({ client }, jid) => {
-      const job = await client.getJob(jid);
-      const [manifest, parameters, { history }] = await Promise.all([
-        client.getJobManifest(jid),
-        client.getJobParameters(jid),
-        client.getJobHistory(jid),
-      ]);
-      const { table: moves } = listOf(history, history, MOVES);
-      const lines = [
-        ...fieldsOf(job),
-        ...section('MANIFEST', fieldsOf(manifest)),
-        ...section('PARAMETERS', fieldsOf(parameters)),
-        ...section('HISTORY', table(moves?.heading ?? [], moves?.rows ?? [])),
-      ];
-      return { value: { job, manifest, parameters, history }, lines, names: [String(jid)] };
+  onGrid(
+    'describe',
+    'everything about a job: record, manifest, parameters, history (as JSON, submit makes the same job of it)',
+    {
+      args: [JID],
+      show: async ({ client }, jid) => {
+        const job = await client.getJob(jid);
+        const [manifest, parameters, { history }] = await Promise.all([
+          client.getJobManifest(jid),
+          client.getJobParameters(jid),
+          client.getJobHistory(jid),
+        ]);
+        const { table: moves } = listOf(history, history, MOVES);
+        const lines = [
+          ...fieldsOf(job),
+          ...section('MANIFEST', fieldsOf(manifest)),
+          ...section('PARAMETERS', fieldsOf(parameters)),
+          ...section('HISTORY', table(moves?.heading ?? [], moves?.rows ?? [])),
+        ];
+        return { value: { job, manifest, parameters, history }, lines, names: [String(jid)] };
+      },
     },
-  }),
+  ),
   onGrid('history', 'the states that a job has gone through', {
     args: [JID],
     show: async ({ client }, jid) => {
@@ -223,45 +227,49 @@ export const jobReportCommands: Command[] = [
       return { value, lines: timelineOf(value), notes: isEmpty ? ['no job is found'] : [] };
     },
   }),
-  onGrid('usage', 'processor time, memory and energy that runs have used', {
-    options: [
-      [
-        '--from <time>',
-        'first month or day (UTC), 2026-01, 2026-01-31 or today (default: this month)',
+  onGrid(
+    'usage',
+    'what runs had and used: hours they ran, those of processors they had, CPU time of these, memory, energy',
+    {
+      options: [
+        [
+          '--from <time>',
+          'first month or day (UTC), 2026-01, 2026-01-31 or today (default: this month)',
+        ],
+        ['--to <time>', 'last month or day (default: today)'],
+        ['--since <time>', 'as --from', { hidden: true }],
+        ['--until <time>', 'as --to', { hidden: true }],
+        ['--by <keys>', `what to divide by: ${KEYS.join(', ')} (default: month,group)`],
+        ['--group <name>', 'only runs of jobs of this group of people'],
+        ['--owner <name>', 'only runs of jobs of this owner'],
+        ['--site <name>', 'only runs at this site'],
+        ['--job-group <name>', 'only runs of jobs of this JobGroup, of the last 100 days'],
+        ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
       ],
-      ['--to <time>', 'last month or day (default: today)'],
-      ['--since <time>', 'as --from', { hidden: true }],
-      ['--until <time>', 'as --to', { hidden: true }],
-      ['--by <keys>', `what to divide by: ${KEYS.join(', ')} (default: month,group)`],
-      ['--group <name>', 'only runs of jobs of this group of people'],
-      ['--owner <name>', 'only runs of jobs of this owner'],
-      ['--site <name>', 'only runs at this site'],
-      ['--job-group <name>', 'only runs of jobs of this JobGroup, of the last 100 days'],
-      ['--csv', 'as a table for spreadsheets', { conflicts: 'json' }],
-    ],
-    show: async (grid, { since, until, from = since, to = until, csv, ...wanted }) => {
-      const { client } = grid;
-      const { by, group, owner, site, jobGroup } = wanted;
-      const days = { from: dayOf(from), to: dayOf(to) };
-      const query: ReportJobUsageQuery = given({ ...days, by, group, owner, site, jobGroup });
-      if (csv) {
-        const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
-        const { answer } = await client.raw(asked, { headers: { Accept: 'text/csv' } });
-        emit((await answer.text()).trimEnd());
-        return undefined;
-      }
-      const value = await client.reportJobUsage(query);
-      const keys = KEYS.filter((key) => value.rows.some((row) => row[key] !== undefined));
-      const first = Object.fromEntries(keys.map((key) => [key.toUpperCase(), key]));
-      const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
-      const notes = value.rows.length === 0 ? await noRuns(grid, value, group) : [];
-      const [key] = keys;
-      const total: JobUsageRow = { ...value.total, ...(key && { [key]: 'TOTAL' }) };
-      const rows = value.rows.length > 1 ? [...value.rows, total] : value.rows;
-      const shown = listOf(value, rows, { ...first, ...USAGE });
-      return { ...shown, names, notes };
+      show: async (grid, { since, until, from = since, to = until, csv, ...wanted }) => {
+        const { client } = grid;
+        const { by, group, owner, site, jobGroup } = wanted;
+        const days = { from: dayOf(from), to: dayOf(to) };
+        const query: ReportJobUsageQuery = given({ ...days, by, group, owner, site, jobGroup });
+        if (csv) {
+          const asked = { method: 'GET', path: '/jobs/usage', query, answer: 'json' } as const;
+          const { answer } = await client.raw(asked, { headers: { Accept: 'text/csv' } });
+          emit((await answer.text()).trimEnd());
+          return undefined;
+        }
+        const value = await client.reportJobUsage(query);
+        const keys = KEYS.filter((key) => value.rows.some((row) => row[key] !== undefined));
+        const first = Object.fromEntries(keys.map((key) => [key.toUpperCase(), key]));
+        const names = value.rows.map((row) => keys.map((key) => row[key]).join(' '));
+        const notes = value.rows.length === 0 ? await noRuns(grid, value, group) : [];
+        const [key] = keys;
+        const total: JobUsageRow = { ...value.total, ...(key && { [key]: 'TOTAL' }) };
+        const rows = value.rows.length > 1 ? [...value.rows, total] : value.rows;
+        const shown = listOf(value, rows, { ...first, ...USAGE });
+        return { ...shown, names, notes };
+      },
     },
-  }),
+  ),
 ];
 
 /** What the service says of `timeline --group`, with what the option is. */

@@ -36,7 +36,7 @@ const SUBMIT_OPTIONS = [
   ],
   [
     '--array [tasks]',
-    'make the jobs an array (gridgate array), as a sweep is; or 1-10: one that runs the script for each SLURM_ARRAY_TASK_ID',
+    'make the jobs an array (gridgate array), as a sweep is; or 1-10: an array with a job for each, which finds its number in SLURM_ARRAY_TASK_ID',
     { parse: tasksWord },
   ],
   ['--dry-run', 'only check'],

@@ -21,6 +21,8 @@ export interface ManifestTemplate {
   values(): Generator<PlaceValues>;
   /** Place-holders `%(name)s` for which there are no values, so that they stay. */
   unknown: string[];
+  /** The sequences of several numbers that are all the same. */
+  constant: { field: string; holder: string }[];
   /** Bytes of the JSON text of the manifest with these values, without making it. */
   bytesWith(values: PlaceValues): number;
 }
@@ -84,11 +86,14 @@ export function readTemplate(
       fixed + heldBytes(uses, values),
     );
   const used = sequences.filter(({ name }) => uses.has(holderOf(name)));
+  const constant = used
+    .filter(({ name, texts }) => 'count' in texts && isConstant(progressionOf(manifest, name)))
+    .map(({ field, name }) => ({ field, holder: holderOf(name) }));
   const values = (): Generator<PlaceValues> => valuesOf(manifest, count, used, uses.has('%n'));
   const overflows = (): Generator<Violation | undefined> => overflowsOf(manifest, sequences);
   const names = new Set(['%s', '%n', ...sequences.map(({ name }) => holderOf(name))]);
   const unknown = [...uses.keys()].filter((holder) => !names.has(holder));
-  return { template: { manifest: shared, count, overflows, values, unknown, bytesWith } };
+  return { template: { manifest: shared, count, overflows, values, unknown, constant, bytesWith } };
 }
 
 /** Puts the values of one job into all texts. A place-holder without a value stays as it is. */
@@ -248,6 +253,10 @@ function losesDigits({ start, step, factor }: Progression): boolean {
   return all.some(
     ({ digits }) => String(digits).replace(/^-|(?<!0)0+$/g, '').length > EXACT_DIGITS,
   );
+}
+
+function isConstant({ step, factor }: Progression): boolean {
+  return step.digits === 0n && isOne(factor);
 }
 
 function isOne({ digits, behind }: Decimal): boolean {

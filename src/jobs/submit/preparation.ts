@@ -1,7 +1,7 @@
 import { Problem, Slices, stringifyJson } from '#src/kernel/index.js';
 import type { JsonObject, Violation } from '#src/kernel/index.js';
 import { readManifest, type JobRequest, type ManifestContext } from '../manifest/manifest.js';
-import type { ManifestWarning } from '../manifest/manifest-warning.js';
+import { pointerTo, type ManifestWarning } from '../manifest/manifest-warning.js';
 import { fixedTarget } from '../manifest/output-data.js';
 import { brokenValue, fillTemplate, isParametric, readTemplate } from '../manifest/parametric.js';
 import type { ManifestTemplate, PlaceValues } from '../manifest/parametric.js';
@@ -152,10 +152,16 @@ export class Preparation {
     }
   }
 
-  private warnOfHolders({ unknown }: ManifestTemplate): void {
+  private warnOfHolders({ unknown, constant, count }: ManifestTemplate): void {
+    const place = this.manifests - 1;
+    for (const { field, holder } of count > 1 ? constant : []) {
+      const step = field.replace('Parameters', 'ParameterStep');
+      const detail = `${holder} stands for the same number in all ${count} jobs, as ${step} is 0`;
+      this.warn({ code: 'manifest.no-effect', detail, pointer: pointerTo(field), place });
+    }
     for (const holder of unknown) {
       const detail = `${holder} stays as it is: there is no Parameters.${holder.slice(2, -2)}`;
-      this.warn({ code: 'manifest.no-effect', detail, pointer: '', place: this.manifests - 1 });
+      this.warn({ code: 'manifest.no-effect', detail, pointer: '', place });
     }
   }
 

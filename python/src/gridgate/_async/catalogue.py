@@ -316,7 +316,8 @@ class AsyncCatalogue:
         replicas = entry.attributes.get("Replicas", {})
         for se in replicas:
             if await self._has_address(old, se):
-                detail = f"{old} lies at {se} by its path: get it, and put it where it is to be"
+                instead = "get it, put it under the other path with its metadata, then remove this one"
+                detail = f"{old} lies at {se} by its path: {instead}"
                 raise Conflict(409, {"code": "catalogue.exists", "detail": detail})
         metadata = await self.file_metadata(old, inherited=False)
         line = {

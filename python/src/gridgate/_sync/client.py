@@ -105,22 +105,24 @@ class Client(Transport):
         a mistake but is accepted is a ``UserWarning``. ``Arguments`` may be numbers and paths.
         """
         manifests = [with_words(one) for one in ([manifest] if isinstance(manifest, Mapping) else manifest)]
-        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
         named = named_files(files)
         for warning in in_thread(unread_lines, manifests, named):
             warnings.warn(warning, UserWarning, stacklevel=2)
-        if not named:
-            body: Any = manifests[0] if len(manifests) == 1 else {"manifests": manifests}
-            call = Call("POST", "/jobs", json=body, headers=headers)
-        else:
-            with OpenedFiles() as opened:
-                call = Call("POST", "/jobs", headers=headers, files=lambda: opened.form(manifests, named))
-                return _ids(self.json(call))
-        return _ids(self.json(call))
+        headers = {"Idempotency-Key": idempotency_key or str(uuid.uuid4())}
+        return _ids(self._sent(Call("POST", "/jobs", headers=headers), manifests, named))
 
-    def dry_run(self, manifest: Manifest) -> dict[str, Any]:
+    def dry_run(self, manifest: Union[Manifest, Sequence[Manifest]], files: Files = ()) -> dict[str, Any]:
         """What a submit would make, and its warnings."""
-        return dict(self.json(Call("POST", "/jobs", {"dryRun": True}, json=with_words(manifest), again=True)))
+        manifests = [with_words(one) for one in ([manifest] if isinstance(manifest, Mapping) else manifest)]
+        return self._sent(Call("POST", "/jobs", {"dryRun": True}, again=True), manifests, named_files(files))
+
+    def _sent(self, call: Call, manifests: list[dict[str, Any]], named: dict[str, Content]) -> dict[str, Any]:
+        if not named:
+            call.json = manifests[0] if len(manifests) == 1 else {"manifests": manifests}
+            return dict(self.json(call))
+        with OpenedFiles() as opened:
+            call.files = lambda: opened.form(manifests, named)
+            return dict(self.json(call))
 
     def resubmit(self, jid: OneJob, *, files: Files = (), **changes: Any) -> list[int]:
         """Submits a job again as a new one, with its manifest and its input files; answers the ids as ``submit`` does.
@@ -383,11 +385,12 @@ class Client(Transport):
     def download(self, jids: Jobs, to: Union[str, Path] = ".", names: Optional[Iterable[str]] = None) -> list[Path]:
         """Downloads the output of a job into a folder, file by file and never whole in memory; answers the paths.
 
-        That of several goes into a folder for each, ``to/<jid>``. What breaks off goes on where it was; a file has its name
-        only when it is whole. A link becomes a copy of the file to which it leads; one to a directory is left out, since the
-        files of the directory are there. Empty directories are made, and are not among the paths. Files keep their times, and
-        those that their owner may execute can be executed. Of several jobs one without output keeps none from the others: then
-        JobsRefused is raised at the end. It is told as by ``wait`` what a job was not asked to bring back.
+        That of several, or of a list, goes into a folder for each, ``to/<jid>``. What breaks off goes on where it was; a
+        file has its name only when it is whole. A link becomes a copy of the file to which it leads; one to a directory is
+        left out, since the files of the directory are there. Empty directories are made, and are not among the paths. Files
+        keep their times, and those that their owner may execute can be executed. Of several jobs one without output keeps
+        none from the others: then JobsRefused is raised at the end. It is told as by ``wait`` what a job was not asked to
+        bring back.
         """
         named = None if names is None else list(names)
         given = [jid_of(one) for one in collected(jids)]
