@@ -92,6 +92,35 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
       expect(await cards.allInnerTexts()).toEqual(['08', '09', '10']);
     }));
 
+  it('makes several jobs that are all the same', () =>
+    inPage(async (page) => {
+      await signInToPortal(page, grid, '#/submit');
+      await page.getByRole('button', { name: 'Start afresh' }).click();
+      await page.getByLabel('Program').fill('/bin/true');
+      const [copies, values] = [
+        page.getByLabel('How many times'),
+        page.getByLabel('Values to run'),
+      ];
+      for (const [text, fault] of [
+        ['x', 'must be a whole number from 1 on'],
+        ['3', 'is not for jobs with values: each value makes one'],
+      ] as const) {
+        await copies.fill(text);
+        await values.fill(text === 'x' ? '' : '1 2');
+        await submit(page).click();
+        await page.getByRole('alert').getByText(`How many times ${fault}`).waitFor();
+      }
+      await values.fill('');
+      await page.getByRole('button', { name: 'Check only' }).click();
+      await page.getByText('These 3 jobs would be accepted').waitFor();
+      await submit(page).click();
+      await page.waitForURL(/#\/arrays\/\d+$/);
+      await page
+        .getByRole('link', { name: /^Job \d+$/ })
+        .nth(2)
+        .waitFor();
+    }));
+
   it('says what of a batch script has no effect, and is filled from a description', () =>
     inPage(async (page) => {
       await signInToPortal(page, grid, '#/submit');
@@ -116,7 +145,10 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Fill the form from it' }).click();
       const left = 'Sent as broken.json has it, without a field here: CPUTime, Memory';
-      await page.getByRole('status').getByText(left).waitFor();
+      const said = page.getByText(left);
+      await said.waitFor();
+      const [chooser, place] = [await files.boundingBox(), await said.boundingBox()];
+      expect((place?.y ?? 0) - (chooser?.y ?? 0)).toBeLessThan(300);
       expect(await page.getByLabel('Program').inputValue()).toBe('/bin/sleep');
       expect(await page.getByLabel('Files to bring back').inputValue()).toBe('a.txt');
       expect(await page.getByLabel('Memory at most (MB)').inputValue()).toBe('400');

@@ -56,13 +56,16 @@ class SubmitForm {
   private readonly values = textField('values', 'Values to run it with', '1 2 5', {
     hint: 'One job for each, separated by blanks; 1:12 for 1 to 12, 0:100:5 in steps of 5. %s stands for the value',
   });
+  private readonly copies = textField('copies', 'How many times', '3', {
+    hint: 'So many jobs that are all the same',
+  });
   private readonly after = textField('after', 'Start after jobs', '12 13', {
     hint: 'Numbers of jobs that must be done before, separated by blanks',
   });
   private readonly resources = new Resources();
   private readonly fields: readonly Field[] = [
     ...[this.name, this.group, this.program.field, this.words, this.output, this.sites.field],
-    ...[this.values, this.after],
+    ...[this.values, this.copies, this.after],
   ];
   private readonly input = new InputFiles({
     added: (files) => {
@@ -166,7 +169,7 @@ class SubmitForm {
         const { content: filled, notes } = likeManifest(manifest, this.resources, name);
         this.show({ ...filled, files: rest });
         this.keep();
-        this.tell(notes);
+        this.input.tell(...notes.map((text) => h('p', {}, text)));
       };
       this.input.tell(
         h('p', {}, `${name} looks like the description of a job.`),
@@ -254,12 +257,14 @@ class SubmitForm {
     const { text, value } = this.given['arguments'] ?? {};
     const words = this.words.input.value;
     const values = this.valuesToRun();
+    const copies = this.copiesToRun(values.length);
     const after = listOf(this.after.input.value);
     const group = this.group.input.value.trim();
     const made: ManifestRequest = {
       ...this.rest,
       ...this.resources.manifest(this.given),
       ...(values.length > 0 && { Parameters: values }),
+      ...(copies > 1 && { Parameters: copies }),
       ...(after.length > 0 && {
         After: after.map((jid) => ({ jid: this.jidOf(jid), on: 'done' })),
       }),
@@ -274,10 +279,7 @@ class SubmitForm {
       InputSandbox: [...this.fetched, ...this.input.files.map(({ name }) => name)],
     };
     if (values.length > 1 && !stringifyJson(made).includes('%s')) {
-      throw mark(
-        this.values,
-        'are used nowhere: write %s where the value belongs, for jobs that are all the same in the name',
-      );
+      throw mark(this.values, 'are used nowhere: write %s where the value belongs');
     }
     return made;
   }
@@ -292,6 +294,14 @@ class SubmitForm {
     const values = rangesOf(this.values.input.value);
     if (typeof values === 'string') throw mark(this.values, values);
     return values;
+  }
+
+  private copiesToRun(values: number): number {
+    const text = this.copies.input.value.trim();
+    if (text === '') return 1;
+    if (!/^[1-9]\d{0,4}$/.test(text)) throw mark(this.copies, 'must be a whole number from 1 on');
+    if (values > 0) throw mark(this.copies, 'is not for jobs with values: each value makes one');
+    return Number(text);
   }
 
   /** Held, it waits until somebody releases it. */
@@ -309,7 +319,8 @@ class SubmitForm {
   }
 
   private wish(): { array?: true } {
-    return this.values.input.value.trim() === '' ? {} : { array: true };
+    const isOne = this.values.input.value.trim() === '' && Number(this.copies.input.value) < 2;
+    return isOne ? {} : { array: true };
   }
 
   private body(isHeld = false): FormData {
