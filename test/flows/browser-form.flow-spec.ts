@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { FormData } from 'undici';
@@ -109,6 +111,73 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         expect(await page.getByLabel('Name').inputValue()).toBe('');
       });
     });
+
+    it('keep what they have changed of another job over a reload, and what they wrote before they took that', async () => {
+      const alice = await grid.as('alice');
+      const [jid = 0] = await submitted(alice, [{ JobName: 'taken', Executable: '/bin/true' }]);
+      await inPage(async (page) => {
+        await signInToPortal(page, grid, '#/submit');
+        const [name, words] = [page.getByLabel('Name'), page.getByLabel('Arguments')];
+        const back = page.getByRole('button', { name: 'Bring it back' });
+        await name.fill('mine');
+        for (const address of [`?like=${jid}`, '?read=/vo/a']) {
+          await page.goto(`${grid.url}/portal/#/submit${address}`);
+          await page.waitForURL(`${grid.url}/portal/#/submit`);
+        }
+        expect(await name.inputValue()).toBe('taken');
+        await words.fill('much');
+        await page.reload();
+        await page.getByRole('heading', { name: 'New job' }).waitFor();
+        expect(await words.inputValue()).toBe('much');
+        for (const button of ['Hello', 'Start afresh']) {
+          await words.fill(`before ${button}`);
+          await page.getByRole('button', { name: button }).click();
+          expect(await words.inputValue()).not.toContain('before');
+          await back.click();
+          expect(await words.inputValue()).toBe(`before ${button}`);
+        }
+        await expectAccessible(page);
+      });
+    });
+
+    it('are told that a lost try was not held, and get to its job', () =>
+      inPage(async (page) => {
+        await signInToPortal(page, grid, '#/submit');
+        await page.getByLabel('Name').fill('unheld');
+        await page.getByLabel('Program').fill('/bin/true');
+        await page.route(
+          /\/jobs$/,
+          async (route) => {
+            await route.fetch();
+            await route.abort('connectionreset');
+          },
+          { times: 1 },
+        );
+        await submit(page).click();
+        await page.getByRole('alert').waitFor();
+        await page.getByRole('button', { name: 'Submit and hold' }).click();
+        await page.getByText('has submitted this job, not held. Press Submit').waitFor();
+        await submit(page).click();
+        await page.getByRole('heading', { name: /^Job \d+ unheld$/ }).waitFor();
+        expect(await namesOfJobs('unheld')).toBe(1);
+      }));
+
+    it('change a file after they have chosen it, and are told which to choose again', () =>
+      inPage(async (page) => {
+        const path = join(grid.home, 'changing.sh');
+        await writeFile(path, '#!/bin/sh\n');
+        await signInToPortal(page, grid, '#/submit');
+        await page.getByLabel('Input files').setInputFiles(path);
+        await page.getByRole('button', { name: 'Remove changing.sh' }).waitFor();
+        await writeFile(path, '#!/bin/sh\necho more\n');
+        for (const button of ['Check only', 'Submit']) {
+          await page.getByRole('button', { name: button, exact: true }).click();
+          await page.getByRole('alert').getByText('choose changing.sh again').waitFor();
+        }
+        await page.getByLabel('Input files').setInputFiles(path);
+        await submit(page).click();
+        await page.getByRole('heading', { name: /^Job \d+ job$/ }).waitFor();
+      }));
   });
 
   describe('who know what their job needs', () => {

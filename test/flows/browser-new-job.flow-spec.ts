@@ -162,4 +162,24 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
       await page.getByText('This was left here and not sent.').waitFor();
       await page.getByRole('button', { name: 'Start afresh' }).click();
     }));
+
+  it('says of a description that it is to be held, and what is wrong with one that no form can show', () =>
+    inPage(async (page) => {
+      await signInToPortal(page, grid, '#/submit');
+      await page.getByLabel('Name').fill('typed');
+      for (const [more, text] of [
+        [{ After: '5' }, 'A value in odd.json is not of the kind that its key has'],
+        [{ OutputSandbox: 5 }, 'A value in odd.json is not of the kind that its key has'],
+        [{ Hold: true }, 'odd.json is to be held: press Submit and hold.'],
+      ] as const) {
+        const description = JSON.stringify({ Executable: '/bin/true', ...more });
+        await page.getByLabel('Input files').setInputFiles([file('odd.json', description)]);
+        expect(await page.getByLabel('Name').inputValue()).toBe('typed');
+        await page.getByRole('button', { name: 'Fill the form from it' }).click();
+        await page.getByRole('status').getByText(text).waitFor();
+      }
+      await page.getByLabel('Input files').setInputFiles([file('no.json', '{"Executable":{}}')]);
+      await page.getByRole('button', { name: 'Remove no.json' }).waitFor();
+      expect(await page.getByText('looks like the description').count()).toBe(0);
+    }));
 });

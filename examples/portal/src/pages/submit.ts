@@ -1,5 +1,5 @@
 import { GridError, stringifyJson, type GridClient, type ManifestRequest } from 'gridgate/client';
-import { h, say, update } from '../parts/dom.js';
+import { h, say, update, type Child } from '../parts/dom.js';
 import { textField, type Field } from '../parts/field.js';
 import { count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
@@ -29,6 +29,8 @@ export const submitPage: Page = async ({ client, root, query, signal, user, may 
   if (like > 0) await form.fillLike(like, query.get('bring') === 'made', signal);
   else form.restore();
   if (read !== null) form.read(read);
+  // From now on it is what is written here, also after a reload or another sign-in.
+  if (like > 0 || read !== null) history.replaceState(null, '', '#/submit');
   root.replaceChildren(h('div', { class: 'head' }, h('h1', {}, 'New job')), ...form.elements);
   form.offerSites(signal);
 };
@@ -141,9 +143,7 @@ class SubmitForm {
   /** Fills the form with the manifest and the input files of a job. */
   async fillLike(jid: number, bring: boolean, signal: AbortSignal): Promise<void> {
     const { content, notes } = await likeJob(this.client, { jid, bring }, this.resources, signal);
-    this.show(content);
-    this.keep();
-    this.tell(notes);
+    this.replace(content, notes);
   }
 
   /** Adds a file of the catalogue to those that the job reads. */
@@ -165,11 +165,16 @@ class SubmitForm {
       const manifest = await descriptionIn({ name, content });
       if (manifest === undefined) continue;
       const take = (): void => {
-        const rest = this.input.files.filter((file) => file.name !== name);
-        const { content: filled, notes } = likeManifest(manifest, this.resources, name);
-        this.show({ ...filled, files: rest });
-        this.keep();
-        this.input.tell(...notes.map((text) => h('p', {}, text)));
+        const files = this.input.files.filter((file) => file.name !== name);
+        try {
+          const { content: filled, notes } = likeManifest(manifest, this.resources, name);
+          this.replace({ ...filled, files });
+          this.input.tell(...notes.map((text) => h('p', {}, text)));
+        } catch {
+          const command = `gridgate submit --dry-run ${name}`;
+          const what = `A value in ${name} is not of the kind that its key has`;
+          this.input.tell(h('p', {}, `${what}: ${command} says which`));
+        }
       };
       this.input.tell(
         h('p', {}, `${name} looks like the description of a job.`),
@@ -182,8 +187,21 @@ class SubmitForm {
     }
   }
 
-  private tell(notes: readonly string[]): void {
-    const lines = notes.map((text) => h('p', {}, text));
+  /** Fills the form with something else; what was written is had back by a button. */
+  private replace(content: DraftContent, notes: readonly string[] = []): void {
+    const before = this.draft.read();
+    this.show(content);
+    this.keep();
+    this.tell(notes, before);
+  }
+
+  private tell(notes: readonly string[], before?: DraftContent): void {
+    const lines: Child[] = notes.map((text) => h('p', {}, text));
+    if (before !== undefined) {
+      const onClick = (): void => this.replace(before);
+      const back = h('button', { type: 'button', class: 'plain small', onClick }, 'Bring it back');
+      lines.push(h('p', {}, 'This has replaced what was written here. ', back));
+    }
     update(this.kept, lines.length > 0 && h('div', { class: 'note', role: 'status' }, lines));
   }
 
@@ -216,14 +234,15 @@ class SubmitForm {
       content: new Blob([content], { type: 'text/plain' }),
     }));
     const fields = { name, executable, arguments: words, output };
-    this.show({ ...NOTHING, fields, files });
-    this.keep();
+    this.replace({ ...NOTHING, fields, files });
     this.name.input.focus();
   }
 
   private clear(): void {
+    const before = this.draft.read();
     this.show(NOTHING);
     this.draft.clear();
+    this.tell([], before);
     this.name.input.focus();
   }
 
@@ -308,7 +327,13 @@ class SubmitForm {
   private submit(isHeld: boolean): void {
     this.run('Submitting …', async () => {
       const headers = { 'Idempotency-Key': this.draft.key };
-      const answer = await this.client.submitJobs(this.body(isHeld), this.wish(), { headers });
+      const body = this.body(isHeld);
+      await this.input.assertReadable();
+      const answer = await this.client
+        .submitJobs(body, this.wish(), { headers })
+        .catch((error: unknown) => {
+          throw wordedFor(isHeld, error);
+        });
       if (!('jids' in answer)) throw new GridError(0, { detail: 'The service named no jobs' });
       const { arrayId, jids, warnings = [] } = answer;
       leaveNotice(warnings.map(({ detail }) => detail));
@@ -338,7 +363,9 @@ class SubmitForm {
 
   private check(): void {
     this.run('Checking …', async () => {
-      const answer = await this.client.submitJobs(this.body(), { ...this.wish(), dryRun: true });
+      const body = this.body();
+      await this.input.assertReadable();
+      const answer = await this.client.submitJobs(body, { ...this.wish(), dryRun: true });
       const warnings = answer.warnings ?? [];
       const jobs = 'jobs' in answer ? answer.jobs : 1;
       const what = jobs === 1 ? 'This job' : `These ${count(jobs)} jobs`;
@@ -436,4 +463,11 @@ class SubmitForm {
     box.focus();
     box.scrollIntoView({ block: 'nearest' });
   }
+}
+
+/** The try before came through, though its answer did not: its job is held or not, as it was then. */
+function wordedFor(isHeld: boolean, error: unknown): unknown {
+  if (!(error instanceof GridError) || error.code !== 'idempotency.mismatch') return error;
+  const [how, button] = isHeld ? ['not held', 'Submit'] : ['held', 'Submit and hold'];
+  return new Error(`An earlier try has submitted this job, ${how}. Press ${button} to get to it.`);
 }

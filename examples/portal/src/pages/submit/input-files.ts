@@ -1,5 +1,6 @@
 import { h } from '../../parts/dom.js';
 import { marker } from '../../parts/field.js';
+import { Marked } from '../../parts/form.js';
 import { bytes } from '../../parts/format.js';
 import type { NamedFile } from '../submit-draft.js';
 
@@ -52,6 +53,17 @@ export class InputFiles {
   /** Says something of a file that was added, until others are. */
   tell(...said: HTMLElement[]): void {
     this.note.append(h('div', { class: 'note warning' }, said));
+  }
+
+  /** A browser reads no directory, and no file that has changed or gone since it was chosen. Throws Marked. */
+  async assertReadable(): Promise<void> {
+    const reads = this.files.map(({ content }) => content.slice(0, 1).arrayBuffer());
+    const failed = (await Promise.allSettled(reads)).map(({ status }) => status === 'rejected');
+    const names = this.files.filter((_, at) => failed[at]).map(({ name }) => name);
+    if (names.length === 0) return;
+    const problem = `cannot be read any more, as they have changed: choose ${names.join(', ')} again`;
+    this.mark(problem);
+    throw new Marked(`${this.label} ${problem}`);
   }
 
   show(files: readonly NamedFile[]): void {

@@ -51,7 +51,9 @@ export function likeManifest(
   const sent = listed(manifest.InputSandbox ?? []).filter((file) => !/^LFN:/i.test(file));
   const files =
     sent.length > 0 && `${name} names input files, which have to be added: ${sent.join(', ')}`;
-  const notes = [...(files ? [files] : []), ...leftOf(like.rest, name)];
+  const isHeld = manifest.Hold === true && `${name} is to be held: press Submit and hold.`;
+  const said = [files, isHeld].filter((note) => note !== false);
+  const notes = [...said, ...leftOf(like.rest, name)];
   return { content: { ...like, fields, files: [] }, notes };
 }
 
@@ -63,8 +65,8 @@ export async function descriptionIn({
   if (!/\.json$/i.test(name) || content.size > LARGEST_MANIFEST) return undefined;
   try {
     const value: unknown = parseJson(await content.text());
-    const isOne = typeof value === 'object' && value !== null && 'Executable' in value;
-    return isOne ? (value as ManifestRequest) : undefined;
+    if (typeof value !== 'object' || value === null || !('Executable' in value)) return undefined;
+    return typeof value.Executable === 'string' ? (value as ManifestRequest) : undefined;
   } catch {
     return undefined; // it is a file like any other
   }
