@@ -166,7 +166,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
     });
     await inPage(`#/arrays/${body.arrayId}`, async (page) => {
       await page.getByRole('button', { name: 'Retry 1 failed one' }).waitFor({ timeout: 90_000 });
-      expect(await page.locator('.members dd').allInnerTexts()).toEqual(['…1…', '…4…']);
+      expect(await page.locator('.members dd').allInnerTexts()).toEqual(['…10…', '…40…']);
       await page.getByRole('img', { name: `Picture of job ${body.jids[0]}` }).waitFor();
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Retry 1 failed one' }).click();
@@ -235,6 +235,31 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
       await since.click();
       await since.waitFor({ state: 'detached' });
       expect(page.url()).not.toContain('from=');
+    });
+  });
+
+  it('of an array are saved beside whole values, and said to be unknown where these cannot be read', async () => {
+    const manifest = { JobName: 'tens', Executable: '/bin/echo', Arguments: '--n=%s0 -v' };
+    const alice = await grid.as('alice');
+    const json = { ...manifest, Parameters: ['10', '11', '12'] };
+    const { body } = await alice.post('/jobs?array=true', { json });
+    const jids = body.jids as number[];
+    await awaitFinal(alice, jids);
+    await inPage('#/jobs', async (page) => {
+      const rowsSaved = async (): Promise<string[]> => {
+        await page.goto(`${grid.url}/portal/#/arrays/${body.arrayId}`);
+        const [download] = await Promise.all([
+          page.waitForEvent('download'),
+          page.getByRole('button', { name: 'Save outputs as CSV' }).click(),
+        ]);
+        const text = await readFile(await download.path(), 'utf8');
+        return text.split('\r\n').map((row) => row.split(',')[1] ?? '');
+      };
+      expect(await rowsSaved()).toEqual(['Arguments', '100', '110', '120', '']);
+      await page.goto(`${grid.url}/portal/#/jobs`);
+      await page.route(`**/jobs/${jids[0]}/manifest`, (route) => route.abort());
+      expect(await rowsSaved()).toEqual(['Arguments', '?', '110', '120', '']);
+      await page.getByText('With ? stand 1 member whose manifest could not be read.').waitFor();
     });
   });
 

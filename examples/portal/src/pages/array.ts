@@ -108,16 +108,20 @@ class ArrayPage {
 
   /** Keys in which members differ, and what of them differs, member by member. */
   private variedValues(jobs: readonly JobResponse[]): [key: string, values: string[]][] {
-    return this.varied(jobs).map((key) => {
-      const values = jobs.map(({ jid }) => textOf(this.manifests.get(jid)?.[key]));
-      return [key, varyingParts(values)];
+    const known = jobs.filter(({ jid }) => this.manifests.has(jid));
+    return this.varied(known).map((key) => {
+      const values = known.map(({ jid }) => textOf(this.manifests.get(jid)?.[key]));
+      const parts = new Map(varyingParts(values).map((part, at) => [known[at], part]));
+      return [key, jobs.map((job) => parts.get(job) ?? '?')];
     });
   }
 
   private async saveOutputs(): Promise<void> {
     const { client, signal } = this.input;
+    let unknown = 0;
     const valuesOf = async (jobs: readonly JobResponse[]): ReturnType<Values> => {
       await this.learn(jobs);
+      unknown = jobs.filter(({ jid }) => !this.manifests.has(jid)).length;
       // Dots stand for what all have in common, which a table does not say.
       return this.variedValues(jobs).map(([key, values]) => [
         key,
@@ -134,7 +138,8 @@ class ArrayPage {
     update(
       this.note,
       unread > 0 && `What ${plural(unread, 'member')} printed could not be read. `,
-      cut > 0 && `Of ${plural(cut, 'member')} the table has only the begin, with … behind it.`,
+      cut > 0 && `Of ${plural(cut, 'member')} the table has only the begin, with … behind it. `,
+      unknown > 0 && `With ? stand ${plural(unknown, 'member')} whose manifest could not be read.`,
     );
     saveAs(table, `array-${this.id}.csv`);
   }

@@ -49,7 +49,10 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : stringifyJson(value);
 }
 
-/** Of texts that are the same at both ends, what is between. */
+/** Where nothing is cut: `1` is not what `10` and `11` have in common. */
+const INSIDE = /[^\s="'[\]]/;
+
+/** Of texts that are the same at both ends, what is between, in whole words. */
 export function varyingParts(texts: readonly string[]): string[] {
   const [first = '', ...others] = texts;
   const same = (at: (text: string, index: number) => string | undefined, most: number): number => {
@@ -60,8 +63,10 @@ export function varyingParts(texts: readonly string[]): string[] {
     return length;
   };
   const shortest = Math.min(...texts.map(({ length }) => length));
-  const start = same((text, index) => text[index], shortest);
-  const end = same((text, index) => text[text.length - 1 - index], shortest - start);
+  let start = same((text, index) => text[index], shortest);
+  while (INSIDE.test(first[start - 1] ?? '')) start -= 1;
+  let end = same((text, index) => text[text.length - 1 - index], shortest - start);
+  while (INSIDE.test(first[first.length - end] ?? '')) end -= 1;
   const dots = (isCut: boolean): string => (isCut ? '…' : '');
   return texts.map(
     (text) => `${dots(start > 0)}${text.slice(start, text.length - end)}${dots(end > 0)}`,
