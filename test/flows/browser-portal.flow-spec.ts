@@ -10,6 +10,7 @@ import {
   signInToPortal,
   startBrowser,
 } from '../support/browser.js';
+import { awaitFinal, submit as submitted } from '../support/jobs.js';
 import { describeWith, has } from '../support/missing.js';
 import { startGrid, type Grid } from '../support/testbed.js';
 
@@ -218,6 +219,42 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         await signInToPortal(page, grid, '#/jobs/999999');
         await page.getByRole('alert').waitFor();
         await expectAccessible(page);
+      }));
+
+    it('of others say what they are at, and not what they were submitted with', async () => {
+      const alice = await grid.as('alice');
+      const held = { Executable: '/bin/true', JobName: 'secret', Hold: true };
+      const failing = { Executable: '/bin/false', JobName: 'secret' };
+      const jids = await submitted(alice, [held, failing]);
+      await awaitFinal(alice, jids.slice(1));
+      await asBob(async (page) => {
+        await signInToPortal(page, grid);
+        for (const [at, words] of ['Held by its owner', 'Why it failed'].entries()) {
+          await page.goto(`${grid.url}/portal/#/jobs/${jids[at]}`);
+          await page.getByText(words).first().waitFor();
+          await page.getByText('are not yours to read').waitFor();
+          expect(await page.getByRole('heading', { name: 'Manifest' }).count()).toBe(0);
+        }
+        await expectAccessible(page);
+      });
+    });
+
+    it('are released once however often one presses, and tell no fault that is over', () =>
+      inPage(async (page) => {
+        const alice = await grid.as('alice');
+        const held = { Executable: '/bin/true', JobName: 'held', Hold: true };
+        const [jid = 0] = await submitted(alice, [held]);
+        await signInToPortal(page, grid, `#/jobs/${jid}`);
+        const explained = `**/jobs/${jid}/explain*`;
+        await page.route(explained, (route) => route.abort());
+        const fault = page.getByRole('alert').getByText('The service cannot be reached');
+        await fault.waitFor();
+        await page.unroute(explained);
+        await fault.waitFor({ state: 'detached' });
+        await page.getByRole('button', { name: 'Release' }).dblclick();
+        await page.locator('.now').getByText('Done').waitFor();
+        await page.getByRole('link', { name: 'Edit and resubmit' }).waitFor();
+        expect(await page.getByRole('alert').count()).toBe(0);
       }));
   });
 

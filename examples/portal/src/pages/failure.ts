@@ -3,6 +3,7 @@ import { differing, sideBySide } from '../parts/difference.js';
 import { h, say, update, type Child } from '../parts/dom.js';
 import { plural } from '../parts/format.js';
 import { confirmed, faultBox } from '../parts/pieces.js';
+import { ifAllowed } from '../parts/work.js';
 
 /** Larger outputs are looked at below, among the files. */
 const READ_LIMIT = 200_000;
@@ -27,8 +28,8 @@ export async function failureCard(failure: Failure): Promise<HTMLElement | undef
   const { jid, minorStatus, appStatus } = job;
   const [parameters, words, difference] = await Promise.all([
     client.getJobParameters(jid, { signal }),
-    lastWords(failure),
-    differenceToGood(failure),
+    ifAllowed(lastWords(failure)),
+    ifAllowed(differenceToGood(failure)),
   ]);
   const code = parameters['ExitCode'];
   const note = h('div');

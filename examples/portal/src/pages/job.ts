@@ -1,11 +1,13 @@
 import type { GridClient, JobExplainResponse, JobHistoryEntry, JobResponse } from 'gridgate/client';
 import { GridError, stringifyJson } from 'gridgate/client';
+import { actionButton } from '../parts/action.js';
 import { h, say, update } from '../parts/dom.js';
 import { moment } from '../parts/format.js';
 import { takeNotice } from '../parts/notice.js';
 import { confirmed, faultBox, saveAs, smallButton, stateLabel, timeText } from '../parts/pieces.js';
 import { isFinal, toneOf } from '../parts/states.js';
 import { swimLanes } from '../parts/swim-lanes.js';
+import { ifAllowed } from '../parts/work.js';
 import { failureCard, type Failure } from './failure.js';
 import { outputNotes, sandboxSection } from './job-files.js';
 import { LiveOutput } from './job/live-output.js';
@@ -17,19 +19,19 @@ import { repeatedly, type Page } from './page.js';
 const SECONDS = 2;
 const AT_MOST_EVERY = 0.3;
 const HELD = 'Held by ';
+const NOT_YOURS = 'What it was submitted with, and its files, are not yours to read.';
 
 /** One job: state, output while it runs, files afterwards, and how it came to be so. */
 export const jobPage: Page = async ({ client, root, path, signal }) => {
   const jid = Number(path[0]);
   const view: View = frame();
   let last: JobResponse | undefined;
-  const onFault = (error: unknown): void => update(view.fault, faultBox(error));
-  /** Of whoever does not wait for it; a page that was left has nothing to say. */
-  const again = (): void => {
+  const onFault = (error: unknown): void => update(view.lost, faultBox(error));
+  /** Of whoever does not look at what came of it; a page that was left has nothing to say. */
+  const again = (): Promise<void> =>
     refresh().catch((error: unknown) => {
       if (!signal.aborted) onFault(error);
     });
-  };
   const showFailure = async (failure: Failure): Promise<void> =>
     update(view.failure, await failureCard(failure));
   const refresh = async (): Promise<void> => {
@@ -41,13 +43,14 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     update(view.title, `Job ${jid}`, h('span', { class: 'soft' }, ` ${job.name}`));
     update(view.state, stateLabel(job.status), ` ${job.minorStatus}`);
     update(view.facts, facts(job));
-    if (isNew) update(view.actions, actions(client, job, view.fault, again));
+    if (isNew) update(view.actions, actions(client, job, view, again));
     showOutput(view, job, () => new LiveOutput(client, jid, signal));
     await Promise.all([
       showWait(client, job, view.wait, signal),
       isNew ? showPast(client, job, view, signal) : undefined,
       isNew ? showFailure({ client, job, signal, refresh: again }) : undefined,
     ]);
+    update(view.lost);
   };
   await refresh();
   const isWanted = (moved: number): boolean => moved === jid;
@@ -57,6 +60,7 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     if (last !== undefined && !isFinal(last.status)) {
       await showWait(client, last, view.wait, signal);
       showLanes(view, Date.now());
+      update(view.lost);
     }
   });
 };
@@ -78,6 +82,8 @@ function frame() {
   const title = h('h1');
   const state = h('p', { class: 'now' });
   const fault = h('div');
+  /** What goes wrong with looking at the job, until that goes well again. */
+  const lost = h('div');
   const actions = h('div', { class: 'actions' });
   const facts = h('dl', { class: 'facts' });
   const live = h('div');
@@ -92,6 +98,7 @@ function frame() {
     title,
     state,
     fault,
+    lost,
     actions,
     facts,
     live,
@@ -100,7 +107,7 @@ function frame() {
     failure,
     files,
     past,
-    elements: [back, head, fault, failure, wait, live, files, facts, lanes, past],
+    elements: [back, head, fault, lost, failure, wait, live, files, facts, lanes, past],
   };
 }
 
@@ -126,12 +133,16 @@ function arrayLink(id: number): HTMLElement {
 function actions(
   client: GridClient,
   { jid, status, minorStatus }: JobResponse,
-  fault: HTMLElement,
-  refresh: () => void,
+  { actions: place, fault: note }: View,
+  refresh: () => Promise<void>,
 ): HTMLElement[] {
-  const run = (work: () => Promise<unknown>) => (): void => {
-    work().then(refresh, (error: unknown) => update(fault, faultBox(error)));
-  };
+  const button = (text: string, look: string, work: () => Promise<unknown>): HTMLElement =>
+    actionButton(text, { look, note }, async () => {
+      await work();
+      await refresh();
+      // What was pressed is gone, and with it the focus.
+      if (document.activeElement === document.body) place.querySelector('button')?.focus();
+    });
   const kill = async (): Promise<void> => {
     if (await confirmed(`Kill job ${jid}? Its processes end at once.`, 'Kill')) {
       await client.killJob(jid);
@@ -139,19 +150,10 @@ function actions(
   };
   if (!isFinal(status)) {
     const isHeld = minorStatus.startsWith(HELD);
-    const held = isHeld ? () => client.releaseJob(jid) : () => client.holdJob(jid);
-    return [
-      ...(status === 'Waiting'
-        ? [
-            h(
-              'button',
-              { type: 'button', class: 'plain', onClick: run(held) },
-              isHeld ? 'Release' : 'Hold',
-            ),
-          ]
-        : []),
-      h('button', { type: 'button', class: 'danger', onClick: run(kill) }, 'Kill'),
-    ];
+    const hold = isHeld
+      ? button('Release', 'plain', () => client.releaseJob(jid))
+      : button('Hold', 'plain', () => client.holdJob(jid));
+    return [...(status === 'Waiting' ? [hold] : []), button('Kill', 'danger', kill)];
   }
   // What is done or killed stays so; what failed has its card.
   if (status === 'Deleted' || status === 'Failed') return [];
@@ -215,11 +217,10 @@ async function showPast(
   const [{ history }, parameters, manifest, output, input] = await Promise.all([
     client.getJobHistory(job.jid, options),
     client.getJobParameters(job.jid, options),
-    client.getJobManifest(job.jid, options),
-    job.flags.outputSandboxReady ? sandboxSection(client, job.jid, 'output', signal) : undefined,
-    job.flags.inputSandboxReady ? sandboxSection(client, job.jid, 'input', signal) : undefined,
+    ifAllowed(client.getJobManifest(job.jid, options)),
+    job.flags.outputSandboxReady && ifAllowed(sandboxSection(client, job.jid, 'output', signal)),
+    job.flags.inputSandboxReady && ifAllowed(sandboxSection(client, job.jid, 'input', signal)),
   ]);
-  const saved = h('div');
   const steps = history.map(({ status, minorStatus, time, source }) =>
     h(
       'li',
@@ -236,24 +237,27 @@ async function showPast(
     view.past,
     h('section', { class: 'card' }, h('h2', {}, 'History'), h('ol', { class: 'history' }, steps)),
     measuredSection(parameters),
+    manifest ? manifestSection(job.jid, manifest) : h('p', {}, NOT_YOURS),
+  );
+}
+
+function manifestSection(jid: number, manifest: object): HTMLElement {
+  const saved = h('div');
+  const text = stringifyJson(manifest, 2);
+  const save = (): Promise<void> => {
+    saveAs(new Blob([text]), `job-${jid}.json`);
+    return Promise.resolve();
+  };
+  return h(
+    'section',
+    { class: 'card' },
     h(
-      'section',
-      { class: 'card' },
-      h(
-        'div',
-        { class: 'head' },
-        h('h2', {}, 'Manifest'),
-        smallButton('Save', 'Save the manifest', saved, () => {
-          saveAs(new Blob([stringifyJson(manifest, 2)]), `job-${job.jid}.json`);
-          return Promise.resolve();
-        }),
-      ),
-      saved,
-      h(
-        'pre',
-        { tabIndex: 0, role: 'region', 'aria-label': 'Manifest' },
-        stringifyJson(manifest, 2),
-      ),
+      'div',
+      { class: 'head' },
+      h('h2', {}, 'Manifest'),
+      smallButton('Save', 'Save the manifest', saved, save),
     ),
+    saved,
+    h('pre', { tabIndex: 0, role: 'region', 'aria-label': 'Manifest' }, text),
   );
 }

@@ -1,3 +1,15 @@
+import { GridError } from 'gridgate/client';
+
+/** Undefined: who is signed in may not have it. */
+export async function ifAllowed<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof GridError && error.status === 403) return undefined;
+    throw error;
+  }
+}
+
 /** What came of work on many things. */
 export interface Outcome<T> {
   done: T[];
