@@ -210,6 +210,32 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
       await page.getByText('where its path says').waitFor();
     }));
 
+  it('takes names of fields from an address as names, whatever they are called', () =>
+    withPage({ name: 'alice' }, async (page) => {
+      await signInToPortal(page, grid);
+      for (const field of ['constructor=in|a', '__proto__=%3E%3D|2030-01-01']) {
+        await page.goto(`${grid.url}/portal/#/catalogue?at=/vo&${field}`);
+        await page.getByRole('alert').first().waitFor();
+        expect(await page.evaluate('typeof Object.values + typeof {}.from')).toBe(
+          'functionundefined',
+        );
+      }
+      await page.goto(`${grid.url}/portal/#/jobs`);
+      await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+      expect(await page.getByRole('link', { name: /^Without / }).count()).toBe(0);
+    }));
+
+  it('runs on a large directory, and says on how many of its files', async () => {
+    const names = Array.from({ length: 1_001 }, (_, index) => `/vo/c/many/f${index}`);
+    const lines = names.map((path) => ({ kind: 'file', path, size: 1 }));
+    await bulk(await grid.as('alice'), ...lines);
+    await withPage({ name: 'alice' }, async (page) => {
+      await signInToPortal(page, grid, '#/run?at=/vo/c/many');
+      await page.getByRole('heading', { name: 'Run on 1,000 files' }).waitFor();
+      await page.getByText('The first 1,000 only').waitFor();
+    });
+  });
+
   it('runs on what was found: so many files a job, checked first, submitted once', () =>
     withPage({ name: 'alice' }, async (page) => {
       await signInToPortal(page, grid, '#/catalogue?at=/vo/a/run1');

@@ -44,7 +44,7 @@ export const runPage: Page = async ({ client, root, query, signal, may }) => {
       ? h(
           'p',
           { class: 'soft' },
-          `The first ${count(MOST_FILES)} only: choose less for the others.`,
+          `The first ${count(files.length)} only: choose less for the others.`,
         )
       : '',
     h('ul', { class: 'files' }, names, more > 0 && h('li', {}, `and ${count(more)} more`)),

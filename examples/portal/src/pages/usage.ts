@@ -67,7 +67,11 @@ export const usagePage: Page = async ({ client, root, query, signal }) => {
 function wishOf(query: URLSearchParams): ReportJobUsageQuery {
   const by = query.get('by') ?? USUAL;
   const [from, to] = [query.get('from'), query.get('to')];
-  return { by: by in DIVISIONS ? by : USUAL, ...(from && { from }), ...(to && { to }) };
+  return {
+    by: Object.hasOwn(DIVISIONS, by) ? by : USUAL,
+    ...(from && { from }),
+    ...(to && { to }),
+  };
 }
 
 function sharesCard({ shared, halfLife, groups }: JobSharesResponse): HTMLElement {

@@ -16,7 +16,7 @@ export interface CataloguePlace {
 
 /** Reads a place from the address: `at=/vo`, and conditions as the service spells them. */
 export function queryOf(query: URLSearchParams): CataloguePlace {
-  const chosen: Record<string, Choice> = {};
+  const chosen = Object.create(null) as Record<string, Choice>; // __proto__ is a name like any other
   for (const [name, condition] of query) {
     const [operation, value] = split(condition);
     if (value === undefined) continue;
@@ -43,7 +43,7 @@ export function queryOf(query: URLSearchParams): CataloguePlace {
 
 /** The conditions of the service for what is chosen. */
 export function conditionsOf(chosen: Record<string, Choice>): Record<string, string[]> {
-  const conditions: Record<string, string[]> = {};
+  const conditions = Object.create(null) as Record<string, string[]>;
   for (const [name, { values = [], exact, from, to }] of Object.entries(chosen)) {
     const list = [
       ...(values.length > 0 ? [`in|${values.join(',')}`] : []),
