@@ -264,8 +264,36 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
         await expectAccessible(page);
         await page.getByText('Upload a file, make a directory').click();
         await upload('another');
-        await page.getByRole('alert').getByText('/vo/in/new/of mine ü is a file').waitFor();
+        await page.getByText('/vo/in/new/of mine ü is a file already: choose another').waitFor();
         await expectAccessible(page);
+      } finally {
+        await browser.close();
+      }
+    });
+
+    it('are registered by another try, from a page that does not know that they are sent', async () => {
+      const browser = await startBrowser();
+      try {
+        const context = await profile(browser, grid, { name: 'alice' });
+        const page = await context.newPage();
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/in/new');
+        const upload = async (): Promise<void> => {
+          await page.getByText('Upload a file, make a directory').click();
+          const file = { name: 'sent', mimeType: 'text/plain', buffer: Buffer.from('sent') };
+          await page.getByLabel('File of yours').setInputFiles([file]);
+          await page.getByRole('button', { name: 'Upload file' }).click();
+        };
+        const abort = { times: 1 };
+        await page.route('**/filecatalogue/file/*', (route) => route.abort(), abort);
+        await upload();
+        await page.getByRole('alert').waitFor();
+        await page.reload();
+        await upload();
+        await page.getByRole('link', { name: 'sent' }).waitFor();
+        const encoded = Buffer.from('/vo/in/new/sent').toString('base64url');
+        const query = { through: 'true' };
+        const { bytes } = await alice.get(`/filecatalogue/file/${encoded}/content`, { query });
+        expect(bytes.toString()).toBe('sent');
       } finally {
         await browser.close();
       }

@@ -53,5 +53,8 @@ function worded(error: unknown): unknown {
   if (error instanceof GridError && error.code === 'catalogue.forbidden') {
     return new Error('You may not write here: ask whoever owns the directory.');
   }
+  if (error instanceof GridError && error.code === 'catalogue.exists') {
+    return new Error(`${error.message} already: choose another name.`);
+  }
   return error;
 }

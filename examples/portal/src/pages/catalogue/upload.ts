@@ -79,7 +79,9 @@ function send(
     request.onerror = (): void =>
       refuse('cannot be reached, or does not let this page upload: see its CORS rules');
     request.onload = (): void => {
-      if (request.status >= 200 && request.status < 300) resolve();
+      const { status } = request;
+      // Another try has sent it: the path is held for these bytes alone, where nothing lay before.
+      if ((status >= 200 && status < 300) || status === 412) resolve();
       else refuse(`has not taken the file (${request.status})`);
     };
     request.send(file);
