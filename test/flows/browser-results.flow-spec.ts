@@ -263,6 +263,15 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('results of jobs', () =
     });
   });
 
+  it('have names that cannot look like others', async () => {
+    const json = { JobName: 'exe.\u202egnp', Executable: '/bin/true' };
+    const alice = await grid.as('alice');
+    const { body } = await alice.post('/jobs', { json });
+    await inPage(`#/jobs/${body.jids[0]}`, (page) =>
+      page.getByRole('heading', { name: 'exe.\ufffdgnp' }).waitFor(),
+    );
+  });
+
   it('that were not asked for are brought by another run, whatever their names are', async () => {
     const names = ['a,b.txt', 'it\'s "mine".svg', 'my plot.svg', 'plain.txt', 'sub dir/x.log'];
     const writes = ['mkdir "sub dir"', ...names.map((_, at) => `echo x > "$${at + 1}"`)];

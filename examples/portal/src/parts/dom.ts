@@ -43,11 +43,14 @@ function apply(element: HTMLElement, properties: Properties): void {
   }
 }
 
+/** They turn the direction of what follows: a name looks like another one. */
+const TURNING = /[\u202a-\u202e\u2066-\u2069]/g;
+
 function append(element: Element, children: Child[]): void {
   for (const child of children) {
     if (child === undefined || child === null || child === false) continue;
     if (Array.isArray(child)) append(element, child);
-    else element.append(child instanceof Node ? child : String(child));
+    else element.append(child instanceof Node ? child : String(child).replace(TURNING, '\ufffd'));
   }
 }
 
