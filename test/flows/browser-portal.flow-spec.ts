@@ -239,6 +239,35 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
       });
     });
 
+    it('move below what could not be done, and take a fault away that is over', () =>
+      inPage(async (page) => {
+        const alice = await grid.as('alice');
+        const json = {
+          Executable: '/bin/true',
+          JobName: '%s',
+          Parameters: ['x', 'y', 'z'],
+          Hold: true,
+        };
+        const { body } = await alice.post('/jobs?array=true', { json });
+        const [one = 0, other = 0, last = 0] = body.jids as number[];
+        await signInToPortal(page, grid);
+        await page.route(/maxJobs=1000/, (route) => route.abort());
+        await page.getByRole('button', { name: 'Save these jobs as CSV' }).click();
+        const fault = page.getByRole('alert').getByText('The service cannot be reached');
+        await fault.waitFor();
+        await alice.post(`/jobs/${one}/release`);
+        await page.getByRole('row', { name: new RegExp(`\\b${one} .* Done`) }).waitFor();
+        expect(await fault.count()).toBe(1);
+        await page.goto(`${grid.url}/portal/#/arrays/${body.arrayId}`);
+        await page.getByRole('heading', { name: `Array ${body.arrayId}` }).waitFor();
+        await page.route(`**/arrays/${body.arrayId}`, (route) => route.abort());
+        await alice.post(`/jobs/${other}/release`);
+        await fault.waitFor();
+        await page.unroute(`**/arrays/${body.arrayId}`);
+        await alice.post(`/jobs/${last}/release`);
+        await fault.waitFor({ state: 'detached' });
+      }));
+
     it('are released once however often one presses, and tell no fault that is over', () =>
       inPage(async (page) => {
         const alice = await grid.as('alice');
@@ -276,7 +305,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         await reach('Sign in');
         await page.keyboard.press('Enter');
         // alice has allowed the portal before
-        await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+        await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
         await reach('New job');
         await page.keyboard.press('Enter');
         await page.getByRole('heading', { name: 'New job' }).waitFor();

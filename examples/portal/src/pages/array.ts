@@ -27,7 +27,7 @@ export const arrayPage: Page = async (input) => {
   await page.refresh();
   input.root.replaceChildren(...takeNotice(), ...page.elements);
   const { client, signal } = input;
-  const onFault = (error: unknown): void => update(page.fault, faultBox(error));
+  const onFault = (error: unknown): void => update(page.lost, faultBox(error));
   const moves = { client, query: { allOwners: true, arrayId: id }, atMostEvery: AT_MOST_EVERY };
   void atMoves({ ...moves, signal, onFault }, () => page.refresh());
 };
@@ -35,7 +35,9 @@ export const arrayPage: Page = async (input) => {
 type Manifest = Record<string, unknown>;
 
 class ArrayPage {
-  readonly fault = h('div');
+  /** What goes wrong with looking at it, until that goes well again. */
+  readonly lost = h('div');
+  private readonly fault = h('div');
   private readonly title = h('h1');
   private readonly chart = h('div');
   private readonly grid = h('ul', { class: 'members' });
@@ -59,7 +61,7 @@ class ArrayPage {
   get elements(): HTMLElement[] {
     const back = h('p', {}, h('a', { href: '#/jobs' }, '← All jobs'));
     const head = h('div', { class: 'head' }, this.title, this.actions);
-    return [back, head, this.note, this.fault, this.chart, this.grid, this.more];
+    return [back, head, this.note, this.lost, this.fault, this.chart, this.grid, this.more];
   }
 
   async refresh(): Promise<void> {
@@ -95,6 +97,7 @@ class ArrayPage {
       ),
     );
     this.more.hidden = jobs.length >= list.entries;
+    update(this.lost);
   }
 
   /** Reads the manifests of members of which none is known. */
@@ -146,7 +149,7 @@ class ArrayPage {
 
   private showMore(): void {
     this.shown += PAGE_SIZE;
-    this.refresh().catch((error: unknown) => update(this.fault, faultBox(error)));
+    this.refresh().catch((error: unknown) => update(this.lost, faultBox(error)));
   }
 
   /** Keys in which members differ. */
@@ -233,6 +236,7 @@ class ArrayPage {
         class: className,
         onClick: () => {
           button.disabled = true; // a second press is no second wish
+          update(this.fault);
           work()
             .then(() => this.refresh())
             .catch((error: unknown) => update(this.fault, faultBox(error)))

@@ -42,6 +42,8 @@ class JobsPage {
   private readonly charts: HTMLDetailsElement;
   private readonly causes = h('div');
   private readonly fault = h('div');
+  /** What goes wrong with looking at them, until that goes well again. */
+  private readonly lost = h('div');
   private readonly total = h('p', { class: 'soft' });
   private readonly more = h(
     'button',
@@ -88,14 +90,14 @@ class JobsPage {
     );
     const below = h('div', { class: 'actions' }, this.more, this.chooseAll, save);
     return [
-      ...[head, this.fault, this.states, filterBar(view), this.charts],
+      ...[head, this.lost, this.fault, this.states, filterBar(view), this.charts],
       ...[this.bulk.element, this.table.element, this.total, below, this.causes],
     ];
   }
 
   async begin(): Promise<void> {
     const { client, signal } = this.input;
-    const onFault = (error: unknown): void => update(this.fault, faultBox(error));
+    const onFault = (error: unknown): void => update(this.lost, faultBox(error));
     const look = atMostEvery(OVERVIEW_EVERY, signal, () => {
       if (this.charts.open) this.overview.refresh(client, signal).catch(onFault);
     });
@@ -127,7 +129,7 @@ class JobsPage {
     const isEmpty = Object.keys(summary).length === 0;
     const { status } = view.chosen;
     const choose = (next: string | undefined): void => view.with({ status: next }).open();
-    update(this.fault);
+    update(this.lost);
     this.charts.hidden = isEmpty && !view.isFiltered;
     if (!isEmpty) update(this.states, stateList(summary, status, choose));
     else update(this.states, view.isFiltered ? undefined : welcome(this.input.may('jobs:submit')));
@@ -147,12 +149,13 @@ class JobsPage {
   /** All that the list has, shown or not. */
   private async save(): Promise<void> {
     const { client, signal } = this.input;
+    update(this.fault);
     saveAs(jobsCsv(await allJobs(client, this.view.query(), signal)), 'jobs.csv');
   }
 
   private showMore(): void {
     this.shown += PAGE_SIZE;
-    this.refresh().catch((error: unknown) => update(this.fault, faultBox(error)));
+    this.refresh().catch((error: unknown) => update(this.lost, faultBox(error)));
   }
 
   private showChosen(): void {
@@ -175,6 +178,7 @@ class JobsPage {
   private async chooseMatching(more: object): Promise<void> {
     const { client, signal } = this.input;
     const query = { ...this.view.query(), ...more, maxJobs: MOST_CHOSEN };
+    update(this.fault);
     try {
       await this.selection.await(async () => (await client.listJobs(query, { signal })).jobs);
       say(`${plural(this.selection.size, 'job')} chosen`);
