@@ -226,6 +226,8 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
 
   it('adds a site and removes it, and shows, drains and removes its workers', async () => {
     await open('#/admin/sites', /^Sites$/);
+    await page.getByRole('button', { name: 'Add', exact: true }).click();
+    await page.getByRole('alert').getByText('Name is missing').waitFor();
     await page.getByLabel('Name').fill('DESK.demo');
     await page.getByLabel('Processors').fill('64');
     await page.getByLabel('Tags').fill('el9 !');

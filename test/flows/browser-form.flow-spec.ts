@@ -1,5 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { FormData } from 'undici';
@@ -139,45 +137,6 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
         await expectAccessible(page);
       });
     });
-
-    it('are told that a lost try was not held, and get to its job', () =>
-      inPage(async (page) => {
-        await signInToPortal(page, grid, '#/submit');
-        await page.getByLabel('Name').fill('unheld');
-        await page.getByLabel('Program').fill('/bin/true');
-        await page.route(
-          /\/jobs$/,
-          async (route) => {
-            await route.fetch();
-            await route.abort('connectionreset');
-          },
-          { times: 1 },
-        );
-        await submit(page).click();
-        await page.getByRole('alert').waitFor();
-        await page.getByRole('button', { name: 'Submit and hold' }).click();
-        await page.getByText('has submitted this job, not held. Press Submit').waitFor();
-        await submit(page).click();
-        await page.getByRole('heading', { name: /^Job \d+ unheld$/ }).waitFor();
-        expect(await namesOfJobs('unheld')).toBe(1);
-      }));
-
-    it('change a file after they have chosen it, and are told which to choose again', () =>
-      inPage(async (page) => {
-        const path = join(grid.home, 'changing.sh');
-        await writeFile(path, '#!/bin/sh\n');
-        await signInToPortal(page, grid, '#/submit');
-        await page.getByLabel('Input files').setInputFiles(path);
-        await page.getByRole('button', { name: 'Remove changing.sh' }).waitFor();
-        await writeFile(path, '#!/bin/sh\necho more\n');
-        for (const button of ['Check only', 'Submit']) {
-          await page.getByRole('button', { name: button, exact: true }).click();
-          await page.getByRole('alert').getByText('choose changing.sh again').waitFor();
-        }
-        await page.getByLabel('Input files').setInputFiles(path);
-        await submit(page).click();
-        await page.getByRole('heading', { name: /^Job \d+ job$/ }).waitFor();
-      }));
   });
 
   describe('who know what their job needs', () => {

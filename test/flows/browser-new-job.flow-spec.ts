@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expectAccessible, profile, signInToPortal, startBrowser } from '../support/browser.js';
@@ -181,5 +183,45 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
       await page.getByLabel('Input files').setInputFiles([file('no.json', '{"Executable":{}}')]);
       await page.getByRole('button', { name: 'Remove no.json' }).waitFor();
       expect(await page.getByText('looks like the description').count()).toBe(0);
+    }));
+
+  it('says of a lost try that it was not held, and leads to its job', () =>
+    inPage(async (page) => {
+      await signInToPortal(page, grid, '#/submit');
+      await page.getByLabel('Name').fill('unheld');
+      await page.getByLabel('Program').fill('/bin/true');
+      await page.route(
+        /\/jobs$/,
+        async (route) => {
+          await route.fetch();
+          await route.abort('connectionreset');
+        },
+        { times: 1 },
+      );
+      await submit(page).click();
+      await page.getByRole('alert').waitFor();
+      await page.getByRole('button', { name: 'Submit and hold' }).click();
+      await page.getByText('has submitted this job, not held. Press Submit').waitFor();
+      await submit(page).click();
+      await page.getByRole('heading', { name: /^Job \d+ unheld$/ }).waitFor();
+      const alice = await grid.as('alice');
+      expect((await alice.get('/jobs?name=unheld')).body.entries).toBe(1);
+    }));
+
+  it('says which file has changed after it was chosen', () =>
+    inPage(async (page) => {
+      const path = join(grid.home, 'changing.sh');
+      await writeFile(path, '#!/bin/sh\n');
+      await signInToPortal(page, grid, '#/submit');
+      await page.getByLabel('Input files').setInputFiles(path);
+      await page.getByRole('button', { name: 'Remove changing.sh' }).waitFor();
+      await writeFile(path, '#!/bin/sh\necho more\n');
+      for (const button of ['Check only', 'Submit']) {
+        await page.getByRole('button', { name: button, exact: true }).click();
+        await page.getByRole('alert').getByText('choose changing.sh again').waitFor();
+      }
+      await page.getByLabel('Input files').setInputFiles(path);
+      await submit(page).click();
+      await page.getByRole('heading', { name: /^Job \d+ job$/ }).waitFor();
     }));
 });

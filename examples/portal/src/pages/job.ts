@@ -48,7 +48,7 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     await Promise.all([
       showWait(client, job, view.wait, signal),
       isNew ? showPast(client, job, view, signal) : undefined,
-      isNew ? showFailure({ client, job, signal, refresh: again }) : undefined,
+      isNew ? showFailure({ client, job, signal, refresh: () => void again() }) : undefined,
     ]);
     update(view.lost);
   };

@@ -1,4 +1,4 @@
-import { parseJson, stringifyJson, type ManifestRequest } from 'gridgate/client';
+import { GridError, parseJson, stringifyJson, type ManifestRequest } from 'gridgate/client';
 
 /** A file of a job that is not submitted yet. */
 export interface NamedFile {
@@ -84,4 +84,11 @@ export class Draft {
     const stored = text === null ? undefined : (parseJson(text) as unknown as Stored);
     return stored?.user === this.user ? stored : undefined;
   }
+}
+
+/** The try before came through, though its answer did not: its job is held or not, as it was then. */
+export function ofLostTry(isHeld: boolean, error: unknown): unknown {
+  if (!(error instanceof GridError) || error.code !== 'idempotency.mismatch') return error;
+  const [how, button] = isHeld ? ['not held', 'Submit'] : ['held', 'Submit and hold'];
+  return new Error(`An earlier try has submitted this job, ${how}. Press ${button} to get to it.`);
 }

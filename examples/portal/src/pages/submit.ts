@@ -7,7 +7,7 @@ import { leaveNotice } from '../parts/notice.js';
 import { faultBox } from '../parts/pieces.js';
 import { keyOf, listOf, namesOf, rangesOf } from '../parts/words.js';
 import type { Page } from './page.js';
-import { Draft, type DraftContent, type NamedFile } from './submit-draft.js';
+import { Draft, ofLostTry, type DraftContent, type NamedFile } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
 import { InputFiles } from './submit/input-files.js';
 import { descriptionIn, likeJob, likeManifest } from './submit/like.js';
@@ -332,7 +332,7 @@ class SubmitForm {
       const answer = await this.client
         .submitJobs(body, this.wish(), { headers })
         .catch((error: unknown) => {
-          throw wordedFor(isHeld, error);
+          throw ofLostTry(isHeld, error);
         });
       if (!('jids' in answer)) throw new GridError(0, { detail: 'The service named no jobs' });
       const { arrayId, jids, warnings = [] } = answer;
@@ -463,11 +463,4 @@ class SubmitForm {
     box.focus();
     box.scrollIntoView({ block: 'nearest' });
   }
-}
-
-/** The try before came through, though its answer did not: its job is held or not, as it was then. */
-function wordedFor(isHeld: boolean, error: unknown): unknown {
-  if (!(error instanceof GridError) || error.code !== 'idempotency.mismatch') return error;
-  const [how, button] = isHeld ? ['not held', 'Submit'] : ['held', 'Submit and hold'];
-  return new Error(`An earlier try has submitted this job, ${how}. Press ${button} to get to it.`);
 }

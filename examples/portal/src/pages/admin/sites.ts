@@ -2,6 +2,7 @@ import type { AddSiteRequest, SiteResponse } from 'gridgate/client';
 import { actionButton, askedFor, once, wideTable } from '../../parts/action.js';
 import { h, update, type Child } from '../../parts/dom.js';
 import { textField, type TextField } from '../../parts/field.js';
+import { required } from '../../parts/form.js';
 import { confirmed, timeText } from '../../parts/pieces.js';
 import { listOf } from '../../parts/words.js';
 import { doneBox, type Section, type SectionInput } from './section.js';
@@ -90,9 +91,10 @@ function addForm({ client, note, refresh }: SectionInput): HTMLElement {
   });
   const button = h('button', { type: 'submit' }, 'Add');
   const add = async (): Promise<void> => {
+    name.mark();
     const given = Object.entries(numbers).flatMap(([key, field]) => numberOf(key, field));
     const added = await client.addSite({
-      name: name.input.value.trim(),
+      name: required(name),
       backend: backend.value as AddSiteRequest['backend'],
       ...Object.fromEntries(given),
       ...(tags.input.value.trim() !== '' && { tags: listOf(tags.input.value) }),
