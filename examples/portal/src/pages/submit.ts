@@ -5,13 +5,14 @@ import { count } from '../parts/format.js';
 import { mark, Marked } from '../parts/form.js';
 import { leaveNotice } from '../parts/notice.js';
 import { faultBox } from '../parts/pieces.js';
-import { keyOf, listOf, namesOf, rangesOf } from '../parts/words.js';
+import { keyOf, listOf, namesOf } from '../parts/words.js';
 import type { Page } from './page.js';
 import { Draft, ofLostTry, type DraftContent, type NamedFile } from './submit-draft.js';
 import { EXAMPLES, type Example } from './submit-examples.js';
 import { InputFiles } from './submit/input-files.js';
 import { descriptionIn, likeJob, likeManifest } from './submit/like.js';
 import { ProgramField, unreadLines } from './submit/program.js';
+import { Repeats } from './submit/repeats.js';
 import { Resources } from './submit/resources.js';
 import { SiteField } from './submit/sites.js';
 
@@ -55,19 +56,14 @@ class SubmitForm {
   private readonly output = textField('output', 'Files to bring back', 'result.txt *.log', {
     hint: 'Names and patterns, separated by blanks; one with a blank in quotation marks. The two outputs come anyway',
   });
-  private readonly values = textField('values', 'Values to run it with', '1 2 5', {
-    hint: 'One job for each, separated by blanks; 1:12 for 1 to 12, 0:100:5 in steps of 5. %s stands for the value',
-  });
-  private readonly copies = textField('copies', 'How many times', '3', {
-    hint: 'So many jobs that are all the same',
-  });
+  private readonly repeats = new Repeats();
   private readonly after = textField('after', 'Start after jobs', '12 13', {
     hint: 'Numbers of jobs that must be done before, separated by blanks',
   });
   private readonly resources = new Resources();
   private readonly fields: readonly Field[] = [
     ...[this.name, this.group, this.program.field, this.words, this.output, this.sites.field],
-    ...[this.values, this.copies, this.after],
+    ...[...this.repeats.fields, this.after],
   ];
   private readonly input = new InputFiles({
     added: (files) => {
@@ -90,7 +86,7 @@ class SubmitForm {
     Arguments: this.words,
     OutputSandbox: this.output,
     Sites: this.sites.field,
-    Parameters: this.values,
+    Parameters: this.repeats.values,
     After: this.after,
     InputSandbox: this.input,
     ...this.resources.places,
@@ -275,15 +271,12 @@ class SubmitForm {
       throw mark(this.output, 'has a quotation mark or backslash without its end');
     const { text, value } = this.given['arguments'] ?? {};
     const words = this.words.input.value;
-    const values = this.valuesToRun();
-    const copies = this.copiesToRun(values.length);
     const after = listOf(this.after.input.value);
     const group = this.group.input.value.trim();
     const made: ManifestRequest = {
       ...this.rest,
       ...this.resources.manifest(this.given),
-      ...(values.length > 0 && { Parameters: values }),
-      ...(copies > 1 && { Parameters: copies }),
+      ...this.repeats.manifest(),
       ...(after.length > 0 && {
         After: after.map((jid) => ({ jid: this.jidOf(jid), on: 'done' })),
       }),
@@ -297,9 +290,7 @@ class SubmitForm {
       OutputSandbox: ['std.out', 'std.err', ...output],
       InputSandbox: [...this.fetched, ...this.input.files.map(({ name }) => name)],
     };
-    if (values.length > 1 && !stringifyJson(made).includes('%s')) {
-      throw mark(this.values, 'are used nowhere: write %s where the value belongs');
-    }
+    this.repeats.demandPlace(stringifyJson(made).includes('%s'));
     return made;
   }
 
@@ -309,20 +300,6 @@ class SubmitForm {
     return names.filter((name) => /^LFN:/i.test(name));
   }
 
-  private valuesToRun(): string[] {
-    const values = rangesOf(this.values.input.value);
-    if (typeof values === 'string') throw mark(this.values, values);
-    return values;
-  }
-
-  private copiesToRun(values: number): number {
-    const text = this.copies.input.value.trim();
-    if (text === '') return 1;
-    if (!/^[1-9]\d{0,4}$/.test(text)) throw mark(this.copies, 'must be a whole number from 1 on');
-    if (values > 0) throw mark(this.copies, 'is not for jobs with values: each value makes one');
-    return Number(text);
-  }
-
   /** Held, it waits until somebody releases it. */
   private submit(isHeld: boolean): void {
     this.run('Submitting …', async () => {
@@ -330,7 +307,7 @@ class SubmitForm {
       const body = this.body(isHeld);
       await this.input.assertReadable();
       const answer = await this.client
-        .submitJobs(body, this.wish(), { headers })
+        .submitJobs(body, this.repeats.wish, { headers })
         .catch((error: unknown) => {
           throw ofLostTry(isHeld, error);
         });
@@ -341,11 +318,6 @@ class SubmitForm {
       location.hash = arrayId === undefined ? `#/jobs/${jids[0]}` : `#/arrays/${arrayId}`;
       return 'left' as const;
     });
-  }
-
-  private wish(): { array?: true } {
-    const isOne = this.values.input.value.trim() === '' && Number(this.copies.input.value) < 2;
-    return isOne ? {} : { array: true };
   }
 
   private body(isHeld = false): FormData {
@@ -365,7 +337,7 @@ class SubmitForm {
     this.run('Checking …', async () => {
       const body = this.body();
       await this.input.assertReadable();
-      const answer = await this.client.submitJobs(body, { ...this.wish(), dryRun: true });
+      const answer = await this.client.submitJobs(body, { ...this.repeats.wish, dryRun: true });
       const warnings = answer.warnings ?? [];
       const jobs = 'jobs' in answer ? answer.jobs : 1;
       const what = jobs === 1 ? 'This job' : `These ${count(jobs)} jobs`;
@@ -373,18 +345,11 @@ class SubmitForm {
       const good = h(
         'div',
         { class: look, role: 'status', tabIndex: -1 },
-        h('p', {}, `${what} would be accepted${this.valuesTried()}.`),
+        h('p', {}, `${what} would be accepted${this.repeats.tried}.`),
       );
       good.append(...warnings.map(({ detail }) => h('p', {}, detail)));
       this.answer(good);
     });
-  }
-
-  private valuesTried(): string {
-    const values = this.valuesToRun();
-    const [first = ''] = values;
-    if (values.length > 1) return `, with the values ${first} to ${values.at(-1) ?? ''}`;
-    return values.length === 1 ? `, with the one value ${first}` : '';
   }
 
   /** One thing at a time: what is pressed meanwhile is not heard. */
