@@ -144,6 +144,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
         file('data.json', '{"a": 1}'),
       ]);
       await page.getByText('broken.json looks like the description of a job.').waitFor();
+      expect(await told.isVisible()).toBe(true);
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Fill the form from it' }).click();
       const left = 'Sent as broken.json has it, without a field here: CPUTime, Memory';

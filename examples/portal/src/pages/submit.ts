@@ -157,7 +157,7 @@ class SubmitForm {
   private async tellOf(files: readonly NamedFile[]): Promise<void> {
     for (const { name, content } of files) {
       const unread = await unreadLines({ name, content });
-      if (unread !== '') this.input.tell(h('p', {}, unread));
+      if (unread !== '') this.input.tell(name, [h('p', {}, unread)]);
       const manifest = await descriptionIn({ name, content });
       if (manifest === undefined) continue;
       const take = (): void => {
@@ -165,21 +165,24 @@ class SubmitForm {
         try {
           const { content: filled, notes } = likeManifest(manifest, this.resources, name);
           this.replace({ ...filled, files });
-          this.input.tell(...notes.map((text) => h('p', {}, text)));
+          this.input.tell(
+            '',
+            notes.map((text) => h('p', {}, text)),
+          );
         } catch {
           const command = `gridgate submit --dry-run ${name}`;
           const what = `A value in ${name} is not of the kind that its key has`;
-          this.input.tell(h('p', {}, `${what}: ${command} says which`));
+          this.input.tell(name, [h('p', {}, `${what}: ${command} says which`)]);
         }
       };
-      this.input.tell(
+      this.input.tell(name, [
         h('p', {}, `${name} looks like the description of a job.`),
         h(
           'button',
           { type: 'button', class: 'plain small', onClick: take },
           'Fill the form from it',
         ),
-      );
+      ]);
     }
   }
 

@@ -11,6 +11,8 @@ export class InputFiles {
   files: readonly NamedFile[] = [];
   private readonly list = h('ul', { class: 'files' });
   private readonly note = h('div', { role: 'status' });
+  /** What is said of files, as long as they are there; under '' of all, until others come or go. */
+  private readonly said = new Map<string, HTMLElement>();
   private readonly picker = h('input', {
     ...{ type: 'file', id: 'files', multiple: true },
     onChange: () => this.add(this.picker.files ?? []),
@@ -50,9 +52,10 @@ export class InputFiles {
     return this.files.some((file) => file.name === name);
   }
 
-  /** Says something of a file that was added, until others are. */
-  tell(...said: HTMLElement[]): void {
-    this.note.append(h('div', { class: 'note warning' }, said));
+  /** Says something of a file, as long as it is there; of '' until others come or go. */
+  tell(name: string, said: HTMLElement[]): void {
+    if (said.length > 0) this.said.set(name, h('div', { class: 'note warning' }, said));
+    this.note.replaceChildren(...this.said.values());
   }
 
   /** A browser reads no directory, and no file that has changed or gone since it was chosen. Throws Marked. */
@@ -68,7 +71,8 @@ export class InputFiles {
 
   show(files: readonly NamedFile[]): void {
     this.files = files;
-    this.note.replaceChildren();
+    for (const name of this.said.keys()) if (!this.has(name)) this.said.delete(name);
+    this.note.replaceChildren(...this.said.values());
     this.list.replaceChildren(...files.map((file) => this.row(file)));
   }
 
@@ -76,6 +80,7 @@ export class InputFiles {
     const added = Array.from(files, (file) => ({ name: file.name, content: file }));
     const names = new Set(added.map(({ name }) => name));
     this.picker.value = '';
+    for (const name of names) this.said.delete(name);
     this.show([...this.files.filter(({ name }) => !names.has(name)), ...added]);
     this.on.added(added);
   }
