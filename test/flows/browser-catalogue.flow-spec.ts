@@ -221,7 +221,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the catalogue in Chrom
         );
       }
       await page.goto(`${grid.url}/portal/#/jobs`);
-      await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+      await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
       expect(await page.getByRole('link', { name: /^Without / }).count()).toBe(0);
     }));
 

@@ -113,7 +113,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal and its nei
     await page.waitForURL((url) => url.pathname.includes('interaction'));
     await page.getByRole('button', { name: 'Continue' }).click(); // her consent at the institute
     await page.getByRole('button', { name: 'Allow' }).click();
-    await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+    await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
     expect(await page.locator('#who').innerText()).toMatch(/alice\s+grid_user, Prod/);
     await context.close();
   });

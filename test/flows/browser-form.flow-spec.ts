@@ -337,7 +337,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('people at the portal',
       try {
         await signInToPortal(first, grid);
         await second.goto(`${grid.url}/portal/#/jobs`);
-        await second.getByRole('heading', { name: 'Jobs' }).waitFor();
+        await second.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
         const old = `(() => {
           const tokens = JSON.parse(sessionStorage.getItem('portal.tokens'));
           sessionStorage.setItem('portal.tokens', JSON.stringify({ ...tokens, expiresAt: 0 }));

@@ -86,7 +86,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
       inPage(async (page) => {
         await signInToPortal(page, grid);
         await page.reload();
-        await page.getByRole('heading', { name: 'Jobs' }).waitFor();
+        await page.getByRole('heading', { name: 'Jobs', exact: true }).waitFor();
         const kept = await page.evaluate<string>('sessionStorage.getItem("portal.tokens")');
         await page.getByRole('button', { name: 'Sign out' }).click();
         await page.getByRole('button', { name: 'Sign in' }).waitFor();
