@@ -1,7 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page, Route } from 'playwright-core';
 import {
   complaintsOf,
   expectAccessible,
@@ -322,6 +322,53 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         const focused = await page.evaluate('document.activeElement.getAttribute("aria-label")');
         expect(focused).toBe('Content of std.out');
       }));
+  });
+
+  describe('the focus', () => {
+    const focused = (page: Page): Promise<unknown> =>
+      page.evaluate('document.activeElement.innerText || document.activeElement.id');
+    /** Keeps the answers to such requests back until the function it gives is called. */
+    const holdBack = async (page: Page, address: string): Promise<() => Promise<void>> => {
+      const held: Route[] = [];
+      await page.route(`${grid.url}${address}`, (route) => void held.push(route));
+      return async () => {
+        expect(held).not.toEqual([]);
+        await page.unroute(`${grid.url}${address}`); // what was held back goes on
+      };
+    };
+
+    it('is on a new page, unless somebody goes elsewhere while it loads', () =>
+      inPage(async (page) => {
+        const alice = await grid.as('alice');
+        await submitted(alice, [{ Executable: '/bin/true', JobName: 'to look at' }]);
+        await signInToPortal(page, grid, '#/usage');
+        const toJobs = page.getByRole('navigation').getByRole('link', { name: 'Jobs', exact: true });
+        const jobs = page.getByRole('cell', { name: 'to look at' });
+        await toJobs.click();
+        await jobs.first().waitFor();
+        await page.waitForFunction('document.activeElement.id === "main"');
+        await page.getByRole('link', { name: 'Usage', exact: true }).click();
+        await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+        const answer = await holdBack(page, '/jobs?*');
+        await toJobs.click();
+        await page.getByRole('checkbox', { name: 'Jobs of all owners' }).focus();
+        await answer();
+        await jobs.first().waitFor();
+        expect(await focused(page)).toBe('everybody');
+      }));
+
+    it('stays in the bar when that is drawn anew', async () => {
+      const own = await profile(browser, grid, { name: 'adam' });
+      await inPage(async (page) => {
+        const answer = await holdBack(page, '/admin/access');
+        await signInToPortal(page, grid);
+        const usage = page.getByRole('navigation').getByRole('link', { name: 'Usage', exact: true });
+        await usage.focus();
+        await answer();
+        await page.getByRole('link', { name: 'Administration' }).waitFor();
+        expect(await focused(page)).toBe('Usage');
+      }, own).finally(() => own.close());
+    });
   });
 
   describe.each(['light', 'dark'] as const)('on a phone, %s', (colorScheme) => {

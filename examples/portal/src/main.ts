@@ -1,5 +1,5 @@
 import { GridError, parseJson, type Application } from 'gridgate/client';
-import { byId, h } from './parts/dom.js';
+import { byId, h, update } from './parts/dom.js';
 import { openPalette, type Command } from './parts/palette.js';
 import { faultBox } from './parts/pieces.js';
 import { adminPage } from './pages/admin.js';
@@ -112,7 +112,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   }
   const page = entry.name === 'jobs' && path[0] ? jobPage : entry.page;
   const isSame = shown === address;
-  const focused = document.activeElement?.id;
+  const focused = document.activeElement;
   shown = address;
   const title = page === jobPage ? 'Job' : entry.title;
   document.title = `${[title, path[0]].filter(Boolean).join(' ')} · Grid portal`;
@@ -131,11 +131,21 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     if (signal.aborted) return;
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
   }
-  if (signal.aborted) return;
+  if (!signal.aborted) focusAgain(root, focused, isSame);
+}
+
+/**
+ * A new page has the focus, one that was drawn anew what had it before; what somebody went to while the page was loading
+ * keeps it.
+ */
+function focusAgain(root: HTMLElement, before: Element | null, isSame: boolean): void {
+  const now = document.activeElement;
+  const hasMoved = now !== document.body && now !== before && (!now?.id || now.id !== before?.id);
+  if (hasMoved) return;
   if (!isSame) {
     root.focus({ preventScroll: true });
     window.scrollTo(0, 0);
-  } else if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+  } else if (before?.id) document.getElementById(before.id)?.focus({ preventScroll: true });
 }
 
 /** Whether a token of that scope is good for a page. */
@@ -194,12 +204,21 @@ function showBar(session: Session): void {
   nav.hidden = place.hidden = !who;
   if (!who) return;
   const here = location.hash.replace(/^#\/?/, '').split(/[/?]/)[0] || 'jobs';
-  nav.replaceChildren(
+  update(
+    nav,
     ...PAGES.filter((page) => isOffered(page, who.scope)).map(({ name, title }) =>
-      h('a', { href: `#/${name}`, 'aria-current': name === here ? 'page' : undefined }, title),
+      h(
+        'a',
+        {
+          ...{ id: `to-${name}`, href: `#/${name}` },
+          'aria-current': name === here ? 'page' : undefined,
+        },
+        title,
+      ),
     ),
   );
-  place.replaceChildren(
+  update(
+    place,
     h('span', {}, h('b', {}, who.user), h('small', {}, `${who.group}, ${who.setup}`)),
     h(
       'button',
