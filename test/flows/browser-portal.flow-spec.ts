@@ -268,18 +268,31 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         await fault.waitFor({ state: 'detached' });
       }));
 
-    it('are released once however often one presses, and tell no fault that is over', () =>
+    it('come whole after a fault of the network, and are released once however often one presses', () =>
       inPage(async (page) => {
         const alice = await grid.as('alice');
         const held = { Executable: '/bin/true', JobName: 'held', Hold: true };
         const [jid = 0] = await submitted(alice, [held]);
-        await signInToPortal(page, grid, `#/jobs/${jid}`);
-        const explained = `**/jobs/${jid}/explain*`;
-        await page.route(explained, (route) => route.abort());
+        await signInToPortal(page, grid, '#/usage');
+        const job = `${grid.url}/jobs/${jid}`;
+        const open = (place: string): Promise<unknown> => page.goto(`${grid.url}/portal/${place}`);
         const fault = page.getByRole('alert').getByText('The service cannot be reached');
+        for (const part of [`${job}/history`, `${job}/explain*`]) {
+          await page.route(part, (route) => route.abort());
+          await open(`#/jobs/${jid}`);
+          await fault.waitFor();
+          await page.unroute(part);
+          await page.getByRole('heading', { name: 'History' }).waitFor();
+          await page.getByText('Held by its owner').last().waitFor();
+          await fault.waitFor({ state: 'detached' });
+          await open('#/usage');
+          await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+        }
+        await page.route(job, (route) => route.abort());
+        await open(`#/jobs/${jid}`);
         await fault.waitFor();
-        await page.unroute(explained);
-        await fault.waitFor({ state: 'detached' });
+        await page.unroute(job);
+        await page.getByRole('button', { name: 'Try again' }).click();
         await page.getByRole('button', { name: 'Release' }).dblclick();
         await page.locator('.now').getByText('Done').waitFor();
         await page.getByRole('link', { name: 'Edit and resubmit' }).waitFor();

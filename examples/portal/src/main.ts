@@ -129,7 +129,13 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     await page(input);
   } catch (error) {
     if (signal.aborted) return;
+    shown = undefined; // whatever comes here next is a new page
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
+    if (mayPass(error)) {
+      root.append(
+        h('button', { type: 'button', onClick: () => void show(session) }, 'Try again'),
+      );
+    }
   }
   if (!signal.aborted) focusAgain(root, focused, isSame);
 }
@@ -146,6 +152,11 @@ function focusAgain(root: HTMLElement, before: Element | null, isSame: boolean):
     root.focus({ preventScroll: true });
     window.scrollTo(0, 0);
   } else if (before?.id) document.getElementById(before.id)?.focus({ preventScroll: true });
+}
+
+/** Whether the same may be answered well in a while. */
+function mayPass(error: unknown): boolean {
+  return error instanceof GridError && ([0, 429].includes(error.status) || error.status >= 500);
 }
 
 /** Whether a token of that scope is good for a page. */

@@ -26,6 +26,8 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
   const jid = Number(path[0]);
   const view: View = frame();
   let last: JobResponse | undefined;
+  /** The move after which all of it was shown. */
+  let shownMove: string | undefined;
   const onFault = (error: unknown): void => update(view.lost, faultBox(error));
   /** Of whoever does not look at what came of it; a page that was left has nothing to say. */
   const again = (): Promise<void> =>
@@ -38,7 +40,7 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
     const job = await client.getJob(jid, { signal });
     if (last === undefined) root.replaceChildren(...takeNotice(), ...view.elements);
     if (last?.status !== job.status) say(`Job ${jid} is ${job.status}`);
-    const isNew = last?.times.lastUpdate !== job.times.lastUpdate;
+    const isNew = shownMove !== job.times.lastUpdate;
     last = job;
     update(view.title, `Job ${jid}`, h('span', { class: 'soft' }, ` ${job.name}`));
     update(view.state, stateLabel(job.status), ` ${job.minorStatus}`);
@@ -50,9 +52,13 @@ export const jobPage: Page = async ({ client, root, path, signal }) => {
       isNew ? showPast(client, job, view, signal) : undefined,
       isNew ? showFailure({ client, job, signal, refresh: () => void again() }) : undefined,
     ]);
+    shownMove = job.times.lastUpdate;
     update(view.lost);
   };
-  await refresh();
+  await refresh().catch((error: unknown) => {
+    if (last === undefined || signal.aborted) throw error;
+    onFault(error); // a part of the page is missing, and comes with the next look
+  });
   const isWanted = (moved: number): boolean => moved === jid;
   const query = { allOwners: true, ...(last !== undefined && { name: last.name }) };
   void atMoves({ client, query, isWanted, atMostEvery: AT_MOST_EVERY, signal, onFault }, refresh);

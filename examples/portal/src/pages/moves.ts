@@ -13,7 +13,10 @@ export interface Moves {
   onFault: (error: unknown) => void;
 }
 
-/** Where the feed cannot be had (too many streams of the user, a proxy that permits none) it is looked so often, seconds. */
+/**
+ * Where the feed cannot be had (too many streams of the user, a proxy that permits none) it is looked so often, and so soon
+ * again where looking has failed, seconds.
+ */
 const WITHOUT_FEED = 5;
 
 /**
@@ -31,6 +34,8 @@ export async function atMoves(moves: Moves, work: () => Promise<void>): Promise<
     } catch (error) {
       if (signal.aborted) return;
       onFault(error);
+      await pause(WITHOUT_FEED, signal);
+      bell.ring(); // the feed may be well and have nothing more to say
     }
     await pause(atMostEvery, signal);
   }
