@@ -261,9 +261,11 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the page of administra
       await expectAccessible(page);
       await press(second, /^Remove /);
       await confirm('It is let in no more', 'Remove');
+      await said('is removed.');
       await become(second, /^Gone/);
       await press(first, /^Drain /);
       await confirm('no more jobs?', 'Drain');
+      await said('is given no more jobs.');
       await become(first, /^(Draining|Gone)/); // it has nothing to do, and ends
     } finally {
       for (const worker of workers) await worker.remove();

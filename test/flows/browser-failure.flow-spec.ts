@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route } from 'playwright-core';
 import { FormData } from 'undici';
 import { expectAccessible, profile, signInToPortal, startBrowser } from '../support/browser.js';
 import { awaitFinal, submit } from '../support/jobs.js';
@@ -59,6 +59,26 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     await awaitFinal(alice, [jid]);
     await page.locator('.failure').waitFor();
     expect(await reschedules(jid)).toBe(1);
+  });
+
+  it('is the one whose Retry is pressed, also while its page is still on the way', async () => {
+    const [other, jid] = [await failed(), await failed()];
+    await open(`jobs/${other}`);
+    await page.getByRole('heading', { name: `Job ${other}` }).waitFor();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    const retry = page.getByRole('button', { name: 'Retry', exact: true });
+    await retry.scrollIntoViewIfNeeded();
+    const place = await retry.boundingBox();
+    if (!place) throw new Error('there is no Retry to press');
+    const held: Route[] = [];
+    await page.route(`${grid.url}/jobs/${jid}`, (route) => void held.push(route));
+    await open(`jobs/${jid}`);
+    await eventually(() => held.length > 0, 'the page to ask for the job');
+    await page.mouse.click(place.x + place.width / 2, place.y + place.height / 2);
+    await page.unroute(`${grid.url}/jobs/${jid}`);
+    await retry.click();
+    await eventually(async () => (await reschedules(jid)) > 0, 'the retry');
+    expect(await reschedules(other)).toBe(0);
   });
 
   it('is edited and submitted again, with its files and what the form has no field for', async () => {

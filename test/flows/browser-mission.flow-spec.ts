@@ -102,6 +102,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('mission control', () =
       expect(await minorOf(one)).toBe('Held by its owner');
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Release 2' }).click();
+      await confirm(page, 'Release').waitFor();
       await alice.delete(`/jobs/${other}`); // while the question is read
       await confirm(page, 'Release').click();
       await page.getByRole('alert').getByText('Refused: 1 job.').waitFor();

@@ -117,6 +117,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   const title = page === jobPage ? 'Job' : entry.title;
   document.title = `${[title, path[0]].filter(Boolean).join(' ')} · Grid portal`;
   const { signal } = leave;
+  for (const left of root.children) left.toggleAttribute('inert', true); // what is shown until the page has come
   try {
     const may = (scope: string): boolean => mayWith(who.scope, scope);
     const asked = { root, path, query: new URLSearchParams(query) };
