@@ -355,7 +355,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
         const alice = await grid.as('alice');
         await submitted(alice, [{ Executable: '/bin/true', JobName: 'to look at' }]);
         await signInToPortal(page, grid, '#/usage');
-        const toJobs = page.getByRole('navigation').getByRole('link', { name: 'Jobs', exact: true });
+        const toJobs = page
+          .getByRole('navigation')
+          .getByRole('link', { name: 'Jobs', exact: true });
         const jobs = page.getByRole('cell', { name: 'to look at' });
         await toJobs.click();
         await jobs.first().waitFor();
@@ -375,7 +377,9 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
       await inPage(async (page) => {
         const answer = await holdBack(page, '/admin/access');
         await signInToPortal(page, grid);
-        const usage = page.getByRole('navigation').getByRole('link', { name: 'Usage', exact: true });
+        const usage = page
+          .getByRole('navigation')
+          .getByRole('link', { name: 'Usage', exact: true });
         await usage.focus();
         await answer();
         await page.getByRole('link', { name: 'Administration' }).waitFor();

@@ -133,9 +133,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
     shown = undefined; // whatever comes here next is a new page
     root.replaceChildren(h('h1', {}, entry.title), faultBox(error));
     if (mayPass(error)) {
-      root.append(
-        h('button', { type: 'button', onClick: () => void show(session) }, 'Try again'),
-      );
+      root.append(h('button', { type: 'button', onClick: () => void show(session) }, 'Try again'));
     }
   }
   if (!signal.aborted) focusAgain(root, focused, isSame);
