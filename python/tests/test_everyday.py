@@ -254,6 +254,7 @@ def test_lines_of_batch_systems_are_not_lost_silently(grid, tmp_path):
     batch = {"run.sh": b"#SBATCH -n 4\n"}
     _, told = aside(lambda: grid.submit({"Executable": "/bin/bash", "Arguments": "./run.sh a"}, batch))
     assert told == [(UserWarning, f"run.sh: its lines of #SBATCH are not read here: {reads}", __file__)]
+    assert aside(lambda: grid.dry_run({"Executable": "run.sh"}, batch))[1] == told
     quiet = {"run.sh": b"#!/bin/sh\n##SBATCH x\ntrue\n#SBATCH -n 4\n", "data": b"#SBATCH"}
     assert aside(lambda: grid.submit({"Executable": "run.sh"}, quiet))[1] == []
 

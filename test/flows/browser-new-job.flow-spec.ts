@@ -175,7 +175,8 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the form of a new job'
         [{ OutputSandbox: 5 }, 'A value in odd.json is not of the kind that its key has'],
         [{ Hold: true }, 'odd.json is to be held: press Submit and hold.'],
       ] as const) {
-        const description = JSON.stringify({ Executable: '/bin/true', ...more });
+        const manifest = { Executable: '/bin/true', ...more };
+        const description = JSON.stringify('Hold' in more ? { job: {}, manifest } : manifest);
         await page.getByLabel('Input files').setInputFiles([file('odd.json', description)]);
         expect(await page.getByLabel('Name').inputValue()).toBe('typed');
         await page.getByRole('button', { name: 'Fill the form from it' }).click();

@@ -199,7 +199,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
           name: new RegExp(`\\b${body.jids[0]} long Running`),
         });
         await row.waitFor();
-        expect(await page.getByRole('button', { name: /^\d+ Running$/ }).count()).toBe(1);
+        await page.getByRole('button', { name: /^\d+ Running$/ }).waitFor();
         await row.getByRole('link', { name: String(body.jids[0]), exact: true }).click();
         await page.getByRole('button', { name: 'Kill' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).click();

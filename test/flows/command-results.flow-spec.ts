@@ -290,6 +290,9 @@ describe('lists', () => {
     expect(rows.at(-1)).toMatch(/^TOTAL +\d+ /);
     expect((await gridgate(...usage, '--job-group', 'long')).stdout).not.toContain('TOTAL');
     expect((await gridgate('usage', '--to', 'yesterday', '--from', 'today')).code).toBe(2);
+    const both = await gridgate(...usage, '--from', 'today');
+    expect(both).toMatchObject({ code: 2, stdout: '' });
+    expect(both.stderr).toContain('--since');
   });
 
   it('take states in any case, and days by their names', async () => {

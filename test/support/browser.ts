@@ -59,7 +59,7 @@ export async function signInToPortal(page: Page, grid: Grid, place = '#/jobs'): 
 
 /** No finding of the accessibility checker, WCAG 2.2 AA among them, and nothing wider than the window, when the page has come. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.locator('main > [inert]').first().waitFor({ state: 'detached' });
+  await page.locator('main[aria-busy]').waitFor({ state: 'detached' });
   // The one rule of 2.2 is off unless it is asked for.
   const options = { rules: { 'target-size': { enabled: true } } };
   const { violations } = await new AxeBuilder({ page }).options(options).analyze();

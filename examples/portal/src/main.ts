@@ -93,6 +93,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   const { who } = session;
   showBar(session);
   void noteAdministrator(session);
+  root.ariaBusy = null;
   if (!who) {
     shown = undefined;
     const back = location.hash;
@@ -118,6 +119,7 @@ async function show(session: Session, fault?: unknown): Promise<void> {
   document.title = `${[title, path[0]].filter(Boolean).join(' ')} · Grid portal`;
   const { signal } = leave;
   for (const left of root.children) left.toggleAttribute('inert', true); // what is shown until the page has come
+  root.ariaBusy = 'true';
   try {
     const may = (scope: string): boolean => mayWith(who.scope, scope);
     const asked = { root, path, query: new URLSearchParams(query) };
@@ -136,7 +138,9 @@ async function show(session: Session, fault?: unknown): Promise<void> {
       root.append(h('button', { type: 'button', onClick: () => void show(session) }, 'Try again'));
     }
   }
-  if (!signal.aborted) focusAgain(root, focused, isSame);
+  if (signal.aborted) return;
+  root.ariaBusy = null;
+  focusAgain(root, focused, isSame);
 }
 
 /**

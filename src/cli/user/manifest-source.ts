@@ -189,7 +189,7 @@ export async function sourcesOf(
   if (first === undefined) return [readAs({})];
   const isHere = isFile(first);
   if (first.startsWith('/') && !existsSync(first)) {
-    const hint = `--exec ${first} runs a program of the site`;
+    const hint = /\.json$/i.test(first) ? undefined : `--exec ${first} runs a program of the site`;
     throw new CommandError(`there is no ${first} here`, 2, hint);
   }
   const text = isHere ? '' : await readText(first);

@@ -112,9 +112,12 @@ class AsyncClient(AsyncTransport):
         return _ids(await self._sent(Call("POST", "/jobs", headers=headers), manifests, named))
 
     async def dry_run(self, manifest: Union[Manifest, Sequence[Manifest]], files: Files = ()) -> dict[str, Any]:
-        """What a submit would make, and its warnings."""
+        """What a submit would make, and its warnings; of scripts it warns as a submit does."""
         manifests = [with_words(one) for one in ([manifest] if isinstance(manifest, Mapping) else manifest)]
-        return await self._sent(Call("POST", "/jobs", {"dryRun": True}, again=True), manifests, named_files(files))
+        named = named_files(files)
+        for warning in await in_thread(unread_lines, manifests, named):
+            warnings.warn(warning, UserWarning, stacklevel=2)
+        return await self._sent(Call("POST", "/jobs", {"dryRun": True}, again=True), manifests, named)
 
     async def _sent(self, call: Call, manifests: list[dict[str, Any]], named: dict[str, Content]) -> dict[str, Any]:
         if not named:

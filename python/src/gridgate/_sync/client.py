@@ -112,9 +112,12 @@ class Client(Transport):
         return _ids(self._sent(Call("POST", "/jobs", headers=headers), manifests, named))
 
     def dry_run(self, manifest: Union[Manifest, Sequence[Manifest]], files: Files = ()) -> dict[str, Any]:
-        """What a submit would make, and its warnings."""
+        """What a submit would make, and its warnings; of scripts it warns as a submit does."""
         manifests = [with_words(one) for one in ([manifest] if isinstance(manifest, Mapping) else manifest)]
-        return self._sent(Call("POST", "/jobs", {"dryRun": True}, again=True), manifests, named_files(files))
+        named = named_files(files)
+        for warning in in_thread(unread_lines, manifests, named):
+            warnings.warn(warning, UserWarning, stacklevel=2)
+        return self._sent(Call("POST", "/jobs", {"dryRun": True}, again=True), manifests, named)
 
     def _sent(self, call: Call, manifests: list[dict[str, Any]], named: dict[str, Content]) -> dict[str, Any]:
         if not named:

@@ -64,12 +64,18 @@ export async function descriptionIn({
 }: NamedFile): Promise<ManifestRequest | undefined> {
   if (!/\.json$/i.test(name) || content.size > LARGEST_MANIFEST) return undefined;
   try {
-    const value: unknown = parseJson(await content.text());
-    if (typeof value !== 'object' || value === null || !('Executable' in value)) return undefined;
+    const whole: unknown = parseJson(await content.text());
+    // `gridgate describe -o json` prints a job with its manifest
+    const value = isObject(whole) && 'job' in whole && 'manifest' in whole ? whole.manifest : whole;
+    if (!isObject(value) || !('Executable' in value)) return undefined;
     return typeof value.Executable === 'string' ? (value as ManifestRequest) : undefined;
   } catch {
     return undefined; // it is a file like any other
   }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null;
 }
 
 /** What goes along without a field that shows it. */
