@@ -73,7 +73,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('a failed job in the po
     const held: Route[] = [];
     await page.route(`${grid.url}/jobs/${jid}`, (route) => void held.push(route));
     await open(`jobs/${jid}`);
-    await eventually(() => held.length > 0, 'the page to ask for the job');
+    await eventually(() => Promise.resolve(held.length > 0), 'the page to ask for the job');
     await page.mouse.click(place.x + place.width / 2, place.y + place.height / 2);
     await page.unroute(`${grid.url}/jobs/${jid}`);
     await retry.click();
