@@ -11,6 +11,7 @@ import {
   S3Client,
 } from '@aws-sdk/client-s3';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import type { Route } from 'playwright-core';
 import { fetch } from 'undici';
 import { DEMO_REGISTRY, writeRegistryFile } from '#src/registry/index.js';
 import { expectAccessible, profile, signInToPortal, startBrowser } from '../support/browser.js';
@@ -294,6 +295,61 @@ describeWith(need)('files of the catalogue in a real S3 store', () => {
         const query = { through: 'true' };
         const { bytes } = await alice.get(`/filecatalogue/file/${encoded}/content`, { query });
         expect(bytes.toString()).toBe('sent');
+      } finally {
+        await browser.close();
+      }
+    });
+
+    it('are stopped, or go on when their page is left and tell how they ended', async () => {
+      const browser = await startBrowser();
+      try {
+        const context = await profile(browser, grid, { name: 'alice' });
+        const page = await context.newPage();
+        await signInToPortal(page, grid, '#/catalogue?at=/vo/in/new');
+        await page.getByText('Upload a file, make a directory').click();
+        const held: Route[] = [];
+        const puts = (url: URL): boolean => url.searchParams.has('X-Amz-Signature');
+        const upload = async (name: string): Promise<void> => {
+          await page.route(puts, (route) => void held.push(route));
+          const file = { name, mimeType: 'text/plain', buffer: Buffer.from(name) };
+          await page.getByLabel('File of yours').setInputFiles([file]);
+          await page.getByRole('button', { name: 'Upload file' }).click();
+          await eventually(() => Promise.resolve(held.length > 0), 'the upload to begin');
+        };
+        await upload('slow');
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Stop the upload of /vo/in/new/slow' }).click();
+        await page.getByRole('alert').getByText('The upload was stopped: nothing is').waitFor();
+        held.length = 0;
+        await upload('slow');
+        const asked = page.waitForEvent('dialog');
+        await page.close({ runBeforeUnload: true });
+        expect((await asked).type()).toBe('beforeunload');
+        await (await asked).dismiss();
+        await page.getByRole('link', { name: 'Usage', exact: true }).click();
+        await page.getByRole('heading', { name: 'Usage', exact: true }).waitFor();
+        const uploads = page.getByRole('region', { name: 'Uploads' });
+        await uploads.getByRole('button', { name: 'Stop the upload of /vo/in/new/slow' }).waitFor();
+        await expectAccessible(page);
+        await page.unroute(puts); // what was held goes on
+        await uploads.getByText('/vo/in/new/slow is uploaded.').waitFor();
+        await expectAccessible(page);
+        await uploads.getByRole('button', { name: /^Close/ }).click();
+        await uploads.waitFor({ state: 'hidden' });
+        const encoded = Buffer.from('/vo/in/new/slow').toString('base64url');
+        const query = { through: 'true' };
+        const { bytes } = await alice.get(`/filecatalogue/file/${encoded}/content`, { query });
+        expect(bytes.toString()).toBe('slow');
+        await page.goto(`${grid.url}/portal/#/catalogue?at=/vo/in/new`);
+        await page.getByText('Upload a file, make a directory').click();
+        held.length = 0;
+        await upload('lost');
+        await page.getByRole('link', { name: 'Usage', exact: true }).click();
+        await uploads.waitFor();
+        await held[0]?.abort();
+        await uploads.getByText('/vo/in/new/lost is not uploaded.').waitFor();
+        await uploads.getByRole('alert').getByText('SE-S3 cannot be reached').waitFor();
+        await expectAccessible(page);
       } finally {
         await browser.close();
       }

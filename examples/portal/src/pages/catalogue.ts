@@ -67,7 +67,7 @@ async function contents(input: PageInput, place: CataloguePlace): Promise<HTMLEl
     ...listing.elements,
     ...(mayWrite
       ? [
-          registerForms(client, place.at, () => show(input)),
+          registerForms(client, { at: place.at, signal }, () => show(input)),
           directoryForms(
             client,
             changedAt(input, place.at, (at) => place.hash({ at })),

@@ -5,13 +5,17 @@ import { form, mark, required } from '../../parts/form.js';
 import { uploadForm } from './upload.js';
 
 /** Uploads a file, makes a directory, or registers a file that is stored already. What is written stays when it is refused. */
-export function registerForms(client: GridClient, at: string, onDone: () => void): HTMLElement {
+export function registerForms(
+  client: GridClient,
+  { at, signal }: { at: string; signal: AbortSignal },
+  onDone: () => void,
+): HTMLElement {
   const base = at === '/' ? '' : at;
   return h(
     'details',
     { class: 'register' },
     h('summary', {}, 'Upload a file, make a directory or register a file'),
-    uploadForm(client, base, onDone),
+    uploadForm(client, { base, signal }, onDone),
     directoryForm(client, base, onDone),
     fileForm(client, base, onDone),
   );

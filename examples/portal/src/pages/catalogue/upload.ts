@@ -6,9 +6,9 @@ import {
   type FileAccessResponse,
   type GridClient,
 } from 'gridgate/client';
-import { h } from '../../parts/dom.js';
 import { textField } from '../../parts/field.js';
 import { form, mark } from '../../parts/form.js';
+import { Transfer } from './transfer.js';
 
 /** Bytes of a file that are in memory at once. */
 const PIECE_BYTES = 4 * 1024 * 1024;
@@ -18,14 +18,16 @@ const MOST_SECONDS = 3_600;
 const SLOW_BYTES = 1_000_000;
 
 /** Writes a file of this machine to an S3 store and registers it; a browser can write to no others. */
-export function uploadForm(client: GridClient, base: string, onDone: () => void): HTMLElement {
+export function uploadForm(
+  client: GridClient,
+  { base, signal }: { base: string; signal: AbortSignal },
+  onDone: () => void,
+): HTMLElement {
   const picker = textField('upload', 'File of yours', '', { required: true });
   picker.input.type = 'file';
   const element = textField('upload-element', 'Store', 'SE-S3', {
     hint: 'A storage element of the kind S3; empty: the first that takes the file',
   });
-  const bar = h('progress', { hidden: true, 'aria-label': 'Sent' });
-  picker.element.append(bar);
   /** What lets a file in, of a try that has failed: the path is held for it. */
   let held: { wanted: string; place: FileAccessResponse; isSent: boolean } | undefined;
   const placeOf = async (path: string, content: { size: number; md5: string }) => {
@@ -39,43 +41,62 @@ export function uploadForm(client: GridClient, base: string, onDone: () => void)
     });
     return (held = place && { wanted, place, isSent: false });
   };
-  const upload = async (): Promise<void> => {
-    const file = picker.input.files?.[0];
-    if (!file) throw mark(picker, 'is missing');
-    const [path, md5, Size] = [`${base}/${file.name}`, await md5Of(file), file.size];
+  const upload = async (file: File, path: string, transfer: Transfer): Promise<void> => {
+    const [md5, Size] = [await md5Of(file, transfer.signal), file.size];
     const holds = await placeOf(path, { size: Size, md5 });
     if (!holds) return;
     const { place } = holds;
-    if (!holds.isSent) await send(file, place, bar);
+    if (!holds.isSent) await send(file, place, transfer);
     holds.isSent = true;
     const content = { Size, Checksum: md5, ChecksumType: 'MD5' } as const;
     await client.registerFile(encodePath(path), { ...content, SE: place.se });
-    onDone();
   };
-  return form('Upload file', [picker, element], () => upload().finally(() => (bar.hidden = true)));
+  return form('Upload file', [picker, element], async () => {
+    const file = picker.input.files?.[0];
+    if (!file) throw mark(picker, 'is missing');
+    const path = `${base}/${file.name}`;
+    const transfer = new Transfer(path, signal);
+    picker.element.append(transfer.element);
+    try {
+      await upload(file, path, transfer);
+    } catch (error) {
+      transfer.end(error);
+      throw error;
+    }
+    transfer.end();
+    onDone();
+  });
 }
 
 /** Hexadecimal. */
-async function md5Of(file: File): Promise<string> {
+async function md5Of(file: File, signal: AbortSignal): Promise<string> {
   const sum = MD5.create();
-  for (let from = 0; from < file.size; from += PIECE_BYTES)
+  for (let from = 0; from < file.size; from += PIECE_BYTES) {
+    signal.throwIfAborted();
     sum.update(new Uint8Array(await file.slice(from, from + PIECE_BYTES).arrayBuffer()));
+  }
   return bytesToHex(sum.digest());
 }
 
 function send(
   file: File,
   { se, url, presigned = url, headers = {} }: FileAccessResponse,
-  bar: HTMLProgressElement,
+  transfer: Transfer,
 ): Promise<void> {
+  const { signal } = transfer;
   return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
     const refuse = (why: string): void => reject(new Error(`${se} ${why}`));
     const request = new XMLHttpRequest();
     request.open('PUT', presigned);
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }): void => {
-      Object.assign(bar, { hidden: false, max: total, value: loaded });
+      transfer.show(loaded, total);
     };
+    signal.addEventListener('abort', () => {
+      request.abort();
+      reject(signal.reason as Error);
+    });
     request.onerror = (): void =>
       refuse('cannot be reached, or does not let this page upload: see its CORS rules');
     request.onload = (): void => {
