@@ -108,13 +108,14 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
     it('says that a session has ended, and not where the service only cannot be asked', () =>
       inPage(async (page) => {
         await signInToPortal(page, grid);
+        await page.route('**/oauth2/token', (route) => route.abort());
         await page.evaluate(`(() => {
           const tokens = JSON.parse(sessionStorage.getItem('portal.tokens'));
           const old = { ...tokens, refresh: 'dead', expiresAt: 0 };
           sessionStorage.setItem('portal.tokens', JSON.stringify(old));
         })()`);
-        await page.route('**/oauth2/token', (route) => route.abort());
         await page.getByRole('link', { name: 'Catalogue' }).click();
+        await page.getByRole('heading', { name: 'File catalogue' }).waitFor();
         await page.getByRole('alert').first().waitFor();
         expect(await page.locator('#who').innerText()).toContain('alice');
         await page.unroute('**/oauth2/token');

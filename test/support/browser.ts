@@ -46,7 +46,7 @@ export function complaintsOf(page: Page): string[] {
   return complaints;
 }
 
-/** Opens the portal of the service and signs in; through the consent page if the user has not been there before. */
+/** Opens the portal of the service and signs in, through the consent page if the user has not been there before; the page has come then. */
 export async function signInToPortal(page: Page, grid: Grid, place = '#/jobs'): Promise<void> {
   await page.goto(`${grid.url}/portal/${place}`);
   await page.getByRole('button', { name: 'Sign in' }).click();
@@ -55,11 +55,17 @@ export async function signInToPortal(page: Page, grid: Grid, place = '#/jobs'): 
   await allow.or(signOut).waitFor();
   if (await allow.isVisible()) await allow.click();
   await signOut.waitFor();
+  await hasCome(page);
+}
+
+/** Waits for the page of the portal that is on its way. */
+async function hasCome(page: Page): Promise<void> {
+  await page.locator('main[aria-busy]').waitFor({ state: 'detached' });
 }
 
 /** No finding of the accessibility checker, WCAG 2.2 AA among them, and nothing wider than the window, when the page has come. */
 export async function expectAccessible(page: Page): Promise<void> {
-  await page.locator('main[aria-busy]').waitFor({ state: 'detached' });
+  await hasCome(page);
   // The one rule of 2.2 is off unless it is asked for.
   const options = { rules: { 'target-size': { enabled: true } } };
   const { violations } = await new AxeBuilder({ page }).options(options).analyze();
