@@ -12,7 +12,7 @@ import {
 } from '../support/browser.js';
 import { awaitFinal, submit as submitted } from '../support/jobs.js';
 import { describeWith, has } from '../support/missing.js';
-import { startGrid, type Grid } from '../support/testbed.js';
+import { eventually, startGrid, type Grid } from '../support/testbed.js';
 
 const SCRIPT = Buffer.from('#!/bin/sh\ntr a-z A-Z < "$1" > loud.txt\necho "read $1"\n');
 const TEXT = Buffer.from('quiet words\n');
@@ -346,7 +346,7 @@ describeWith({ met: has('chromium'), name: 'Chromium' })('the portal in Chromium
       const held: Route[] = [];
       await page.route(`${grid.url}${address}`, (route) => void held.push(route));
       return async () => {
-        expect(held).not.toEqual([]);
+        await eventually(() => Promise.resolve(held.length > 0), `a request for ${address}`);
         await page.unroute(`${grid.url}${address}`); // what was held back goes on
       };
     };

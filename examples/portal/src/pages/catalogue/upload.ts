@@ -44,7 +44,7 @@ export function uploadForm(
   const upload = async (file: File, path: string, transfer: Transfer): Promise<void> => {
     const [md5, Size] = [await md5Of(file, transfer.signal), file.size];
     const holds = await placeOf(path, { size: Size, md5 });
-    if (!holds) return;
+    if (!holds) throw new Error(`No store has named a place for ${path}`);
     const { place } = holds;
     if (!holds.isSent) await send(file, place, transfer);
     holds.isSent = true;
